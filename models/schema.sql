@@ -2051,6 +2051,8 @@ create table templates (
   text_body text,
   inline_css boolean default false not null,
   html text,
+  design jsonb,
+  design_text text,
   constraint templates_pkey PRIMARY KEY (id),
   constraint templates_company_id_id_key UNIQUE (company_id, id),
   constraint templates_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

@@ -24,6 +24,10 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
   declare inlineCss: CreationOptional<boolean>;
   /** HTML to send instead of the body, made from it when it was saved (services/lib/made-html/). */
   declare html: CreationOptional<string | null>;
+  /** Its body is made from this document, when it is saved (services/lib/design/). */
+  declare design: CreationOptional<Record<string, unknown> | null>;
+  /** Text part of the design; a text_body of its own is sent instead. */
+  declare designText: CreationOptional<string | null>;
   declare templateMode: CreationOptional<TemplateMode>;
   declare templateType: CreationOptional<TemplateType>;
   declare createdAt: CreationOptional<Date>;
@@ -41,6 +45,8 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
         textBody: nullable(DataTypes.TEXT),
         inlineCss: required(DataTypes.BOOLEAN, false),
         html: nullable(DataTypes.TEXT),
+        design: nullable(DataTypes.JSONB),
+        designText: nullable(DataTypes.TEXT),
         templateMode: required(DataTypes.TEXT, "basic"),
         templateType: required(DataTypes.TEXT, "marketing"),
         createdAt: required(DataTypes.DATE),
@@ -50,6 +56,12 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
     );
   }
 
+  /** Text part to send; blank: made from the HTML. */
+  textToSend(): string | null {
+    return this.textBody?.trim() ? this.textBody : this.designText;
+  }
+
+  /** `design` is absent where it was not read: in lists. */
   view() {
     return {
       id: this.id,
@@ -59,6 +71,7 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
       preheader: this.preheader,
       text_body: this.textBody,
       inline_css: this.inlineCss,
+      ...(this.design === undefined ? {} : { design: this.design }),
       template_mode: this.templateMode,
       template_type: this.templateType,
       created_at: this.createdAt.toISOString(),

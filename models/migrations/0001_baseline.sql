@@ -1973,6 +1973,8 @@ create table templates (
   text_body text,
   inline_css boolean default false not null,
   html text,
+  design jsonb,
+  design_text text,
   constraint templates_pkey primary key (id),
   constraint templates_company_id_id_key unique (company_id, id),
   constraint templates_template_mode_check check ((template_mode = ANY (ARRAY['basic'::text, 'visual'::text, 'mjml'::text]))),

@@ -4,6 +4,7 @@
  * services' tables and locks the attachments while it writes.
  */
 import { asciiDomain, domainOf } from "../../services/lib/address.ts";
+import { TEMPLATE_TEXT } from "../campaign-variant.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
 
 interface Contents {
@@ -30,7 +31,7 @@ const SNAPSHOT = `
   select $2, c.id, coalesce(t.subject, $6), coalesce(t.html, t.body, $7), s.sender_name, s.sender_email,
     coalesce(nullif(s.reply_to_email, ''), nullif(c.reply_to_email, ''), s.sender_email),
     coalesce(l.name, c.name), coalesce(l.id, c.id), c.name, c.footer_text, c.tracking_enabled, $8,
-    coalesce(t.preheader, $9), coalesce(t.text_body, $10), coalesce(t.inline_css, $11, false), $12
+    coalesce(t.preheader, $9), coalesce(${TEMPLATE_TEXT}, $10), coalesce(t.inline_css, $11, false), $12
   from companies c
   join smtp_configs s on s.company_id = c.id and s.id = $3
   left join templates t on t.company_id = c.id and t.id = $4
@@ -80,7 +81,7 @@ const REWRITE = `
   update campaign_contents k set
     subject = coalesce($6, t.subject, k.subject), body = coalesce($7, t.html, t.body, k.body),
     preheader = case when t.id is null then k.preheader else t.preheader end,
-    text_body = case when $7 is null then (case when t.id is null then k.text_body else t.text_body end) end,
+    text_body = case when $7 is null then (case when t.id is null then k.text_body else ${TEMPLATE_TEXT} end) end,
     inline_css = coalesce(t.inline_css, k.inline_css),
     list_id_name = case when $5::uuid is not null then c.name else coalesce(l.name, k.list_id_name) end,
     list_id_ref = case when $5::uuid is not null then c.id else coalesce(l.id, k.list_id_ref) end,

@@ -1,5 +1,6 @@
 import { TEMPLATE_MODES, type TemplateMode } from "../../models/template.ts";
 import type { ServiceContract } from "../define.ts";
+import { DesignTree } from "../lib/design/shape.ts";
 import {
   ById,
   CreatedAt,
@@ -9,6 +10,7 @@ import {
   ListQuery,
   Name,
   Nothing,
+  Nullable,
   OneOf,
   Page,
   Patch,
@@ -39,6 +41,9 @@ export const EmailTemplate = Type.Object({
   ),
   body: Described(Type.String(), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
   ...ContentView,
+  design: Type.Optional(
+    Described(Nullable(DesignTree), "Extension. The template's design; null: it has none. Not in lists."),
+  ),
   template_mode: Mode,
   template_type: Described(
     OneOf("marketing", "transactional"),
@@ -65,12 +70,16 @@ const Variables = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
 
 const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, pattern: "\\S", format: "line" });
 
+const DESIGN =
+  "Extension. A tree of blocks, in place of `body`: body and text part are made from it, and `template_mode` is `visual`. A 400 names the path in the tree. A new `body` replaces a design, and so does null, which keeps the body.";
+
 const Content = {
   subject: Described(Subject, "Subject of the mail. Templates may contain variables.", "Six books for [[first_name]]"),
   body: Type.Optional(
     Described(Text(MAX_BODY_LENGTH), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
   ),
   ...ContentFields,
+  design: Type.Optional(Described(Nullable(DesignTree), DESIGN)),
   template_mode: Type.Optional(Mode),
   template_type: Type.Optional(
     Described(

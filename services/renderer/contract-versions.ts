@@ -1,6 +1,7 @@
 /** The versions that the saves of a template leave. */
 
 import type { ServiceContract } from "../define.ts";
+import { DesignTree } from "../lib/design/shape.ts";
 import { ById, Described, Id, Nullable, Time, Type } from "../lib/shapes.ts";
 import { ContentView } from "../lib/template/content-shapes.ts";
 import { MAX_VERSIONS } from "./version-rows.ts";
@@ -30,6 +31,7 @@ export const FullVersion = Type.Object({
   ...VERSION,
   body: Described(Type.String({ examples: ["<p>Hello [[first_name]],</p>"] }), "The mail in HTML, with variables."),
   ...ContentView,
+  design: Described(Nullable(DesignTree), "The template's design then; null: it had none."),
 });
 
 const OfTemplate = Type.Object({

@@ -9,7 +9,7 @@ import type { contract } from "./contract-templates.ts";
 import { previewInThread } from "./heavy.ts";
 import type { Preview } from "./heavy-tasks.ts";
 import type { Data } from "./program/scope.ts";
-import { htmlAfter } from "./template-content.ts";
+import { contentAfter } from "./template-content.ts";
 import { type Audience, templateWarnings } from "./warnings.ts";
 
 type Shown = Omit<Preview, "facts"> & { warnings: string[] };
@@ -67,8 +67,14 @@ export async function shownOf(
 export async function textsOf(companyId: string, id: string): Promise<Texts> {
   const template = await Template.findOne({ where: { id, companyId } });
   if (!template) throw notFound();
-  const { subject, html, body, preheader, textBody, templateType } = template;
-  return { subject, body: html ?? body, preheader, textBody, isTransactional: templateType === "transactional" };
+  const { subject, html, body, preheader, templateType } = template;
+  return {
+    subject,
+    body: html ?? body,
+    preheader,
+    textBody: template.textToSend(),
+    isTransactional: templateType === "transactional",
+  };
 }
 
 export const preview = async (companyId: string, id: string, variables: Data = {}): Promise<Shown> =>
@@ -77,12 +83,9 @@ export const preview = async (companyId: string, id: string, variables: Data = {
 type Content = Static<(typeof contract)["previewContent"]["params"]>;
 
 export async function previewContent(companyId: string, { variables = {}, ...content }: Content): Promise<Shown> {
-  const { subject, body = "", preheader = null, text_body = null, template_type } = content;
-  const html = await htmlAfter(companyId, null, content);
+  const { subject, preheader = null, text_body, template_type } = content;
+  const { html, body = content.body ?? "", designText } = await contentAfter(companyId, null, content);
   const isTransactional = template_type === "transactional";
-  return shownOf(
-    companyId,
-    { subject, body: html ?? body, preheader, textBody: text_body, isTransactional },
-    variables,
-  );
+  const textBody = text_body?.trim() ? text_body : designText;
+  return shownOf(companyId, { subject, body: html ?? body, preheader, textBody, isTransactional }, variables);
 }

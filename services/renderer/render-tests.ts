@@ -2,6 +2,7 @@
  * Renders the emails of a test send like those of a campaign, from current data. Nothing is tracked, and their ids
  * belong to no stored mail, so that trying the links unsubscribes nobody.
  */
+import { TEMPLATE_TEXT } from "../../models/campaign-variant.ts";
 import { query, queryOne } from "../../models/database/db.ts";
 import { subscriberOf } from "../../models/database/row-at.ts";
 import { newId } from "../lib/ids.ts";
@@ -32,7 +33,7 @@ interface Row extends KeyRow {
 
 // Sender as in a campaign's snapshot (models/statements/snapshot-contents.ts); a test names the company as its list.
 const SELECT = `
-  select s.id as smtp_config_id, t.subject, coalesce(t.html, t.body) as body, t.preheader, t.text_body,
+  select s.id as smtp_config_id, t.subject, coalesce(t.html, t.body) as body, t.preheader, ${TEMPLATE_TEXT} as text_body,
     coalesce(t.template_type = 'transactional', false) as is_transactional,
     s.sender_name, s.sender_email,
     coalesce(nullif(s.reply_to_email, ''), nullif(c.reply_to_email, ''), s.sender_email) as reply_to_email,

@@ -5,13 +5,13 @@ import { isOneOf, listModels, type Page } from "../../models/database/listing.ts
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
 import { type Caller, companyOf } from "../lib/caller.ts";
-import { conflict, isServiceError, notFound } from "../lib/errors.ts";
+import { conflict, type FieldErrors, isServiceError, notFound } from "../lib/errors.ts";
 import type { Static } from "../lib/shapes.ts";
 import { subjectErrors, textErrors } from "../lib/template/template-errors.ts";
 import { Unrenderable } from "./content.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
 import { bodyFacts } from "./heavy.ts";
-import { bodyErrorsAfter, concernsBody, htmlAfter, type Input } from "./template-content.ts";
+import { concernsBody, contentAfter, contentErrors, type Input, replacesDesign } from "./template-content.ts";
 import { contentOf, storeMissingVersion, storeVersion } from "./version-rows.ts";
 import { templateWarnings } from "./warnings.ts";
 
@@ -25,23 +25,23 @@ export const syntaxErrors: Validate<Contract["createTemplate"]> &
   Validate<Contract["updateTemplate"]> &
   Validate<Contract["previewContent"]> = async (ctx, isValid) => {
   const { params } = ctx;
-  const fields = ["body", "template_mode", "inline_css"] as const;
+  const fields = ["body", "design", "template_mode", "inline_css"] as const;
   const changes: Input = Object.fromEntries(fields.filter(isValid).map((field) => [field, params[field]]));
   const errors = {
     subject: isValid("subject") ? subjectErrors(params.subject!) : [],
     preheader: isValid("preheader") ? subjectErrors(params.preheader ?? "") : [],
     text_body: isValid("text_body") ? textErrors(params.text_body ?? "") : [],
-    body: concernsBody(changes)
-      ? await bodyErrors(companyOf(ctx), "id" in params ? params.id : undefined, changes)
-      : [],
+    ...(concernsBody(changes)
+      ? await errorsOfContent(companyOf(ctx), "id" in params ? params.id : undefined, changes)
+      : {}),
   };
   return Object.fromEntries(Object.entries(errors).filter(([, sentences]) => sentences.length > 0));
 };
 
 /** A missing template is reported as 404 later. */
-async function bodyErrors(companyId: string, id: string | undefined, changes: Input): Promise<string[]> {
+async function errorsOfContent(companyId: string, id: string | undefined, changes: Input): Promise<FieldErrors> {
   const before = id === undefined ? null : await Template.findOne({ where: { id, companyId } });
-  return bodyErrorsAfter(companyId, before, changes);
+  return contentErrors(companyId, before, changes);
 }
 
 const COLUMNS =
@@ -91,6 +91,8 @@ const attributes = (input: Input) => {
 
 const SAVED_SINCE = "The template was saved in the meantime. Load it again before changing it.";
 
+const DESIGN_REPLACED = "The new body replaces the design. The version before this one keeps it.";
+
 /** Holds the template's row, so that saves at the same time come one after the other, each with its version. */
 const change = (
   companyId: string,
@@ -107,15 +109,16 @@ const change = (
   });
 
 /** The current template with its warnings. */
-async function saved(template: Template): Promise<View & { warnings: string[] }> {
-  const { companyId, subject, preheader, textBody, templateType } = template;
+async function saved(template: Template, ofSave: string[] = []): Promise<View & { warnings: string[] }> {
+  const { companyId, subject, preheader, templateType } = template;
+  const textBody = template.textToSend();
   const body = template.html ?? template.body;
   const isTransactional = templateType === "transactional";
   const source = { subject, body, preheader, textBody, companyName: "", footerText: "", isTransactional };
   try {
     const facts = await bodyFacts(companyId, source);
     const described = { facts, htmlBytes: Buffer.byteLength(body), isTransactional };
-    return { ...template.view(), warnings: await templateWarnings(companyId, described) };
+    return { ...template.view(), warnings: [...ofSave, ...(await templateWarnings(companyId, described))] };
   } catch (error) {
     // Ignored, because the template was saved: an error response would be wrong.
     if (
@@ -125,7 +128,7 @@ async function saved(template: Template): Promise<View & { warnings: string[] }>
     ) {
       throw error;
     }
-    return { ...template.view(), warnings: [] };
+    return { ...template.view(), warnings: ofSave };
   }
 }
 
@@ -138,7 +141,7 @@ export async function createTemplate(
     ...attributes(input),
     name: input.name.trim(),
     subject: input.subject,
-    html: await htmlAfter(companyId, null, input),
+    ...(await contentAfter(companyId, null, input)),
     companyId,
   };
   const template = await sequelize().transaction(async (transaction) => {
@@ -158,14 +161,14 @@ export async function updateTemplate(
   caller: Caller,
 ): Promise<View & { warnings: string[] }> {
   const given = Object.fromEntries(Object.entries(attributes(input)).filter(([, value]) => value !== undefined));
-  return saved(
-    // Locked, so that the HTML is made from exactly the stored body, mode and styles.
-    await change(companyId, id, caller, async (held) => {
-      if (unchanged_since !== undefined && held.updatedAt > new Date(unchanged_since)) throw conflict(SAVED_SINCE);
-      const html = concernsBody(input) ? { html: await htmlAfter(companyId, held, input) } : {};
-      return { ...given, ...html };
-    }),
-  );
+  const warnings: string[] = [];
+  // Locked, so that the HTML is made from exactly the stored body, mode and styles.
+  const template = await change(companyId, id, caller, async (held) => {
+    if (unchanged_since !== undefined && held.updatedAt > new Date(unchanged_since)) throw conflict(SAVED_SINCE);
+    if (replacesDesign(held, input)) warnings.push(DESIGN_REPLACED);
+    return { ...given, ...(concernsBody(input) ? await contentAfter(companyId, held, input) : {}) };
+  });
+  return saved(template, warnings);
 }
 
 /** Restores the content of a version, and stores it as a new version. */

@@ -243,6 +243,7 @@ export type EmailTemplate = {
   preheader: PreheaderOfGetTemplateVersion;
   text_body: TextBodyOfGetTemplateVersion;
   inline_css: InlineCss;
+  design?: DesignOfEmailTemplate;
   template_mode: TemplateMode;
   template_type: TemplateType;
   created_at: CreatedAt;
@@ -258,6 +259,7 @@ export type SavedTemplate = {
   preheader: PreheaderOfGetTemplateVersion;
   text_body: TextBodyOfGetTemplateVersion;
   inline_css: InlineCss;
+  design?: DesignOfEmailTemplate;
   template_mode: TemplateMode;
   template_type: TemplateType;
   created_at: CreatedAt;
@@ -1038,6 +1040,283 @@ export type PlanUsage = {
   };
 };
 
+/** Extension. Document of a visual template: a tree of blocks, from which body and text part are made. */
+export type Design = {
+  version: 1;
+  settings?: {
+    width?: number;
+    background?: string;
+    content_background?: string;
+    text_color?: string;
+    link_color?: LinkColor;
+    language?: string;
+  };
+  blocks: Blocks;
+};
+
+export type DesignBlockHeading = {
+  type: "heading";
+  text?: string;
+  level?: "1" | "2" | "3";
+  align?: Align;
+  color?: string;
+};
+
+export type DesignBlockText = {
+  type: "text";
+  content?: DesignRichText;
+  size?: number;
+  align?: Align;
+  color?: ColorOfDesignBlockText;
+};
+
+export type DesignBlockImage = {
+  type: "image";
+  src?: Src;
+  alt?: string;
+  href?: Href;
+  width?: number;
+  radius?: number;
+  align?: Align;
+};
+
+export type DesignBlockButton = {
+  type: "button";
+  text?: string;
+  href?: Href;
+  color?: string;
+  background?: LinkColor;
+  align?: Align;
+  wide?: boolean;
+};
+
+export type DesignBlockDivider = {
+  type: "divider";
+  color?: string;
+  thickness?: number;
+};
+
+export type DesignBlockSpacer = {
+  type: "spacer";
+  height?: number;
+};
+
+export type DesignBlockList = {
+  type: "list";
+  entries?: {
+    text?: string;
+  }[];
+  kind?: "bullets" | "numbers" | "checks";
+};
+
+export type DesignBlockQuote = {
+  type: "quote";
+  text?: string;
+  author?: string;
+  color?: LinkColor;
+};
+
+export type DesignBlockTable = {
+  type: "table";
+  header?: boolean;
+  rows?: {
+    cells?: {
+      text?: string;
+    }[];
+  }[];
+};
+
+export type DesignBlockCard = {
+  type: "card";
+  src?: Src;
+  alt?: string;
+  title?: string;
+  text?: string;
+  price?: string;
+  button?: string;
+  href?: Href;
+};
+
+export type DesignBlockSocial = {
+  type: "social";
+  links?: {
+    network?: "website" | "facebook" | "instagram" | "linkedin" | "x" | "youtube" | "tiktok" | "mastodon" | "bluesky";
+    href?: Href;
+  }[];
+  align?: Align;
+};
+
+export type DesignBlockHeader = {
+  type: "header";
+  href?: Href;
+  width?: number;
+  align?: Align;
+};
+
+export type DesignBlockFooter = {
+  type: "footer";
+  text?: string;
+  unsubscribe?: string;
+  preferences?: string;
+  color?: string;
+  align?: Align;
+};
+
+export type DesignBlockHtml = {
+  type: "html";
+  html?: string;
+};
+
+export type DesignBlockIf = {
+  type: "if";
+  variable: string;
+  blocks: BlocksOfDesignBlockIf;
+  else?: BlocksOfDesignBlockIf;
+};
+
+export type DesignBlockEach = {
+  type: "each";
+  variable: string;
+  blocks: BlocksOfDesignBlockIf;
+};
+
+export type DesignBlockSaved = {
+  type: "saved";
+  id: string;
+};
+
+export type DesignBlocks =
+  | DesignBlockHeading
+  | DesignBlockText
+  | DesignBlockImage
+  | DesignBlockButton
+  | DesignBlockDivider
+  | DesignBlockSpacer
+  | DesignBlockList
+  | DesignBlockQuote
+  | DesignBlockTable
+  | DesignBlockCard
+  | DesignBlockSocial
+  | DesignBlockHeader
+  | DesignBlockFooter
+  | DesignBlockHtml
+  | DesignBlockIf
+  | DesignBlockEach
+  | DesignBlockSaved;
+
+export type DesignPartSection = {
+  type: "section";
+  columns: {
+    share?: number;
+    blocks: BlocksOfDesignBlockIf;
+  }[];
+  background?: ColorOfDesignBlockText;
+  padding?: number;
+  stack?: boolean;
+  vertical?: "top" | "middle" | "bottom";
+};
+
+export type DesignPartIf = {
+  type: "if";
+  variable: string;
+  blocks: Blocks;
+  else?: Blocks;
+};
+
+export type DesignPartEach = {
+  type: "each";
+  variable: string;
+  blocks: Blocks;
+};
+
+export type DesignPartSaved = {
+  type: "saved";
+  id: string;
+};
+
+export type DesignSections = DesignPartSection | DesignPartIf | DesignPartEach | DesignPartSaved;
+
+export type DesignMarkBold = {
+  type: "bold";
+};
+
+export type DesignMarkItalic = {
+  type: "italic";
+};
+
+export type DesignMarkUnderline = {
+  type: "underline";
+};
+
+export type DesignMarkStrike = {
+  type: "strike";
+};
+
+export type DesignMarkLink = {
+  type: "link";
+  attrs: {
+    href: Href;
+  };
+};
+
+export type DesignMarkColour = {
+  type: "colour";
+  attrs: {
+    value: ColorOfDesignBlockText;
+  };
+};
+
+export type DesignMark =
+  | DesignMarkBold
+  | DesignMarkItalic
+  | DesignMarkUnderline
+  | DesignMarkStrike
+  | DesignMarkLink
+  | DesignMarkColour;
+
+export type DesignInlineText = {
+  type: "text";
+  text: string;
+  marks?: Marks;
+};
+
+export type DesignInlineBreak = {
+  type: "break";
+  marks?: Marks;
+};
+
+export type DesignInline = DesignInlineText | DesignInlineBreak;
+
+export type DesignItem = {
+  type: "item";
+  content: DesignRichParagraph[];
+};
+
+export type DesignRichParagraph = {
+  type: "paragraph";
+  attrs?: {
+    align?: "left" | "center" | "right";
+  };
+  content?: DesignInline[];
+};
+
+export type DesignRichBullets = {
+  type: "bullets";
+  content: ContentOfDesignRichBullets;
+};
+
+export type DesignRichNumbers = {
+  type: "numbers";
+  content: ContentOfDesignRichBullets;
+};
+
+export type DesignRich = DesignRichParagraph | DesignRichBullets | DesignRichNumbers;
+
+export type DesignRichText = {
+  type: "doc";
+  content: DesignRich[];
+};
+
 /** Company that owns it. */
 export type CompanyOfSendToList = string;
 
@@ -1280,6 +1559,9 @@ export type SubjectOfCreateTemplate = string;
 
 /** The mail in HTML, with variables. */
 export type BodyOfCreateTemplate = string;
+
+/** Extension. A tree of blocks, in place of `body`: body and text part are made from it, and `template_mode` is `visual`. A 400 names the path in the tree. A new `body` replaces a design, and so does null, which keeps the body. */
+export type DesignOfCreateTemplate = Design | null;
 
 /** `mjml` is an extension: the body is MJML, compiled when it is saved. `basic` and `visual` bodies are HTML and differ only for editors. */
 export type TemplateMode = "basic" | "visual" | "mjml";
@@ -1870,6 +2152,9 @@ export type SubjectOfEmailTemplate = string;
 /** The mail in HTML, with variables. */
 export type BodyOfEmailTemplate = string;
 
+/** Extension. The template's design; null: it has none. Not in lists. */
+export type DesignOfEmailTemplate = Design | null;
+
 /** Host of the server. */
 export type HostOfSmtpConfiguration = string;
 
@@ -2128,6 +2413,26 @@ export type Branding = {
   footer_text: FooterText;
   language: Language;
 };
+
+export type LinkColor = string;
+
+export type Blocks = DesignSections[];
+
+export type Align = "left" | "center" | "right";
+
+export type ColorOfDesignBlockText = string;
+
+/** http or https address, or one that starts with a variable. Empty: no image. */
+export type Src = string;
+
+/** http, https, mailto or tel address, or one that starts with a variable. Empty: no link. */
+export type Href = string;
+
+export type BlocksOfDesignBlockIf = DesignBlocks[];
+
+export type Marks = DesignMark[];
+
+export type ContentOfDesignRichBullets = DesignItem[];
 
 /** Parameters and result of each operation. */
 export interface Operations {
@@ -2796,6 +3101,8 @@ export interface Operations {
           | ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
         /** Only subscribers in this segment. Repeat it for several values. */
         segment?: string | string[];
+        /** Extension. Only this subscriber. Repeat it for several values. */
+        id?: string | string[];
         /** Starts with a byte order mark, for Excel. */
         bom?: boolean;
         /** Required with a bearer token. Default: the API key's company. */
@@ -3184,6 +3491,7 @@ export interface Operations {
         preheader?: Preheader;
         text_body?: TextBody;
         inline_css?: InlineCss;
+        design?: DesignOfCreateTemplate;
         template_mode?: TemplateMode;
         template_type?: TemplateType;
       };
@@ -3203,6 +3511,7 @@ export interface Operations {
         preheader?: Preheader;
         text_body?: TextBody;
         inline_css?: InlineCss;
+        design?: DesignOfCreateTemplate;
         template_mode?: TemplateMode;
         template_type?: TemplateType;
         variables?: Variables;
@@ -3281,6 +3590,7 @@ export interface Operations {
         preheader?: Preheader;
         text_body?: TextBody;
         inline_css?: InlineCss;
+        design?: DesignOfCreateTemplate;
         template_mode?: TemplateMode;
         template_type?: TemplateType;
         /** Extension. The template's `updated_at` as last read. If it was saved since, the answer is 409 and nothing changes. */
@@ -3363,6 +3673,8 @@ export interface Operations {
       preheader: PreheaderOfGetTemplateVersion;
       text_body: TextBodyOfGetTemplateVersion;
       inline_css: InlineCss;
+      /** The template's design then; null: it had none. */
+      design: Design | null;
     };
   };
   /** Restore a version of a template */

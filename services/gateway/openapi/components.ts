@@ -1,5 +1,6 @@
 /** Converts contract schemas for the document: resources by name, once; our own formats as patterns. */
 import type { ActionContract } from "../../define.ts";
+import { designComponents } from "../../lib/design/shape.ts";
 import { ONE_LINE_PATTERN } from "../../lib/one-line.ts";
 import type { TSchema } from "../../lib/shapes.ts";
 import type { Route } from "../routes.ts";
@@ -86,6 +87,7 @@ export class Components {
     for (const [name, schema, description] of named) {
       this.schemas[name] = { description, ...describedField(this.#copy(schema) as Schema) };
     }
+    if (actions.has("renderer.getTemplate")) Object.assign(this.schemas, designComponents());
   }
 
   /** A reference if the schema is a named resource, else the schema with references inside. */

@@ -9,6 +9,7 @@ import {
   type Design,
   isCondition,
   isLoop,
+  isSaved,
   listsIn,
   MAX_BLOCKS,
   MAX_DEPTH,
@@ -151,7 +152,6 @@ export function designErrors(design: unknown): string[] {
   return all.flatMap(([block, path]) => blockSentences(block, path)).slice(0, MAX_SENTENCES);
 }
 
-/** Ids of the saved blocks that a design refers to. */
-export const savedIn = (blocks: readonly Block[]): string[] => [
-  ...new Set([...walk(blocks)].flatMap(([block]) => (block.type === "saved" ? [(block as { id: string }).id] : []))),
-];
+/** References to saved blocks, with their paths. */
+export const savedAt = (blocks: readonly Block[]): { id: string; path: string }[] =>
+  [...walk(blocks)].flatMap(([block, path]) => (isSaved(block) ? [{ id: block.id.toLowerCase(), path }] : []));

@@ -6,7 +6,7 @@ import { type Block, type Design, isCondition, isLoop, isSaved, isSection, SECTI
 import { filled } from "./fields.ts";
 import { attributes } from "./markup.ts";
 
-interface Source {
+export interface Source {
   brand: Brand;
   /** Blocks by the ids of saved ones; these refer to no others. */
   saved: ReadonlyMap<string, readonly Block[]>;
@@ -17,7 +17,7 @@ type Around = (block: Block) => string;
 /** A condition or loop around what `inside` makes of its blocks; undefined for other blocks. */
 function aroundBlocks(block: Block, { saved }: Source, inside: Around, joint = ""): string | undefined {
   const all = (blocks: readonly Block[]) => blocks.map(inside).filter(Boolean).join(joint);
-  if (isSaved(block)) return all(saved.get(block.id) ?? []);
+  if (isSaved(block)) return all(saved.get(block.id.toLowerCase()) ?? []);
   if (isLoop(block)) return `[[#each ${block.variable}]]${all(block.blocks)}${joint}[[/each]]`;
   if (!isCondition(block)) return undefined;
   const other = block.else && block.else.length > 0 ? `[[#else]]${all(block.else)}` : "";

@@ -41,6 +41,7 @@ describe("templates", () => {
       preheader: null,
       text_body: null,
       inline_css: false,
+      design: null,
       template_mode: "basic",
       template_type: "marketing",
       created_at: expect.stringMatching(/Z$/),
@@ -271,7 +272,7 @@ describe("templates", () => {
 });
 
 describe("versions of a template", () => {
-  const PLAIN = { preheader: null, text_body: null, inline_css: false };
+  const PLAIN = { preheader: null, text_body: null, inline_css: false, design: null };
 
   const versions = async (id: string) => (await company.api.get(`${PATH}${id}/versions/`)).body;
   const numbers = async (id: string) => (await versions(id)).map(({ version }: { version: number }) => version);

@@ -1,0 +1,2 @@
+/** Runs in a worker thread. */
+export { designErrors } from "./check.ts";

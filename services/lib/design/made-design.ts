@@ -1,0 +1,42 @@
+/** Makes the HTML and the text part of a design. Both are stored with it, so that sending needs neither. */
+import { readDesignSource } from "../../../models/statements/read-design-source.ts";
+import { htmlOf } from "../made-html/make-html.ts";
+import { LARGE_BODY, textErrors } from "../template/template-errors.ts";
+import { TaskLimitExceeded, workers } from "../workers/workers.ts";
+import { designErrors, savedAt } from "./check.ts";
+import { mjmlOf, textOf } from "./compile.ts";
+import type { Design } from "./design.ts";
+
+const FILE = new URL("design-errors-task.ts", import.meta.url).href;
+
+export type MadeDesign =
+  | { html: string; text: string | null; errors?: undefined }
+  | { html?: undefined; text?: undefined; errors: string[] };
+
+async function errorsOf(companyId: string, design: unknown): Promise<string[]> {
+  const characters = JSON.stringify(design).length;
+  if (characters < LARGE_BODY) return designErrors(design);
+  try {
+    return await workers().run<string[]>(companyId, { file: FILE, name: "designErrors", input: design, characters });
+  } catch (error) {
+    if (error instanceof TaskLimitExceeded) return [`Cannot be checked: ${error.message}.`];
+    throw error;
+  }
+}
+
+/** The errors name paths in the tree. Throws 429 or 503 if too much waits for a thread. */
+export async function madeDesign(companyId: string, given: unknown, inlinesCss: boolean): Promise<MadeDesign> {
+  const faults = await errorsOf(companyId, given);
+  if (faults.length > 0) return { errors: faults };
+  const design = given as Design;
+  const source = await readDesignSource(companyId);
+  const missing = savedAt(design.blocks).filter(({ id }) => !source?.saved.has(id));
+  if (missing.length > 0 || !source) {
+    return { errors: missing.map(({ path }) => `${path}.id: There is no such saved block.`) };
+  }
+  const made = await htmlOf(companyId, { body: mjmlOf(design, source), isMjml: true, inlinesCss });
+  if (made.errors) return made;
+  const text = textOf(design, source);
+  // A block of HTML may have tags within its markup, which the text part has not.
+  return { html: made.html, text: textErrors(text).length > 0 ? null : text };
+}

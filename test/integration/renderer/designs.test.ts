@@ -1,0 +1,100 @@
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+
+const PATH = "/api/emails/templates/";
+
+let app: App;
+let company: TestCompany;
+beforeAll(async () => {
+  app = await startApp({ services: ["gateway", "accounts", "renderer"] });
+  company = await newCompany(app);
+});
+afterAll(() => app.stop());
+
+const inColumn = (...blocks: object[]) => ({ version: 1, blocks: [{ type: "section", columns: [{ blocks }] }] });
+const hello = (text = "Hello [[first_name]]") => inColumn({ type: "heading", text }, { type: "footer" });
+const input = { name: "June", subject: "Hi [[first_name]]", design: hello() };
+const create = async (given: object = {}) => (await company.api.post(PATH, { ...input, ...given })).body;
+
+describe("a template's design", () => {
+  test("comes back unchanged; body and text part are made from it, lists leave it out", async () => {
+    const made = await create();
+    expect(made).toMatchObject({ design: input.design, template_mode: "visual", text_body: null, warnings: [] });
+    expect(made.body).toMatch(/^<!doctype html>[\s\S]*<h1[^>]*>Hello \[\[first_name\]\]<\/h1>/i);
+    const { body: read } = await company.api.get(`${PATH}${made.id}/`);
+    expect(read.design).toEqual(input.design);
+    const { results } = (await company.api.get(PATH, { query: { search: "June" } })).body;
+    expect(results[0]).not.toHaveProperty("design");
+    const shown = (await company.api.post(`${PATH}${made.id}/preview/`, { variables: { first_name: "<Ann>" } })).body;
+    expect(shown.html).toContain("Hello &lt;Ann&gt;");
+    expect(shown.text).toMatch(/^Hello <Ann>\n\n/);
+    const unsaved = { ...input, variables: { first_name: "<Ann>" } };
+    expect((await company.api.post(`${PATH}preview/`, unsaved)).body).toEqual(shown);
+    const own = (await company.api.patch(`${PATH}${made.id}/`, { text_body: "Own text" })).body;
+    expect(own).toMatchObject({ design: input.design, text_body: "Own text" });
+    expect((await company.api.post(`${PATH}${made.id}/preview/`, {})).body.text).toMatch(/^Own text/);
+  });
+
+  test("is replaced by a new body, with a warning; the version before keeps it and can be restored", async () => {
+    const { id, body: html } = await create();
+    const path = `${PATH}${id}/`;
+    // Editors that know no designs send all fields back.
+    const same = (await company.api.patch(path, { subject: "New", body: html, template_mode: "visual" })).body;
+    expect(same).toMatchObject({ subject: "New", design: input.design, warnings: [] });
+    const changed = (await company.api.patch(path, { body: "<p>[[unsubscribe_url]]</p>" })).body;
+    expect(changed).toMatchObject({ design: null, body: "<p>[[unsubscribe_url]]</p>", template_mode: "visual" });
+    expect(changed.warnings[0]).toBe("The new body replaces the design. The version before this one keeps it.");
+    expect((await company.api.get(`${path}versions/2/`)).body).toMatchObject({ design: input.design });
+    expect((await company.api.get(`${path}versions/3/`)).body).toMatchObject({ design: null });
+    const restored = (await company.api.post(`${path}versions/2/restore/`)).body;
+    expect(restored).toMatchObject({ design: input.design, body: html, subject: "New" });
+    expect((await company.api.patch(path, { design: null, body: "<p>Own</p>" })).body).toMatchObject({
+      design: null,
+      body: "<p>Own</p>",
+    });
+    const again = (await company.api.patch(path, { design: hello("Again") })).body;
+    expect(again).toMatchObject({ design: hello("Again"), template_mode: "visual" });
+    expect(again.body).toContain("Again");
+    expect((await company.api.patch(path, { design: null })).body).toMatchObject({ design: null, body: again.body });
+  });
+
+  test.each([
+    [
+      { design: inColumn({ type: "heading", text: 5 }) },
+      { design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."] },
+    ],
+    [{ design: { version: 9, blocks: [] } }, { design: ["version: This version is not known."] }],
+    [{ design: [] }, { design: ['Expected a dictionary of items but got type "list".'] }],
+    [{ body: "<p>A</p>" }, { design: ["Give either design or body, not both."] }],
+    [
+      { template_mode: "mjml" },
+      { template_mode: ["A template with a design is `visual`. Give a body, too, to replace the design."] },
+    ],
+    [
+      { design: inColumn({ type: "saved", id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b" }) },
+      { design: ["blocks[0].columns[0].blocks[0].id: There is no such saved block."] },
+    ],
+    [
+      { design: inColumn({ type: "text", content: { type: "doc", content: [{ type: "script" }] } }) },
+      { design: ["blocks[0].columns[0].blocks[0].content.content[0].type: There is no such kind of block here."] },
+    ],
+  ])("a fault is a 400 that names the path: %j", async (given, errors) => {
+    for (const path of [PATH, `${PATH}preview/`]) {
+      const { status, body } = await company.api.post(path, { ...input, ...given });
+      expect([status, body]).toEqual([400, errors]);
+    }
+  });
+
+  test("is checked off the main thread where it is large, with the same sentences", async () => {
+    const html = `<p>${"x".repeat(20_000)}</p>`;
+    expect((await create({ design: inColumn({ type: "html", html }) })).body).toContain(html);
+    const { status, body } = await company.api.post(PATH, {
+      ...input,
+      design: inColumn({ type: "html", html: `${html}[[#if a]]` }),
+    });
+    expect([status, body.design]).toEqual([
+      400,
+      [expect.stringMatching(/^blocks\[0\]\.columns\[0\]\.blocks\[0\]\.html: /)],
+    ]);
+  });
+});
