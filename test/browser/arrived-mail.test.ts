@@ -87,49 +87,52 @@ const statusOf = async (email: string) =>
     ])
   )?.status;
 
-test.each([true, false])("pixel, link, view, preferences and unsubscribe, with JavaScript: %p", async (script) => {
-  const email = `reader-${script}@example.com`;
-  // Subscribers have preferences.
-  await company.api.post("/api/emails/subscribers/", { email });
-  const body = newsletter.body.replace(
-    "View in browser",
-    'View in browser</a> <a href="[[preferences_url]]">Preferences',
-  );
-  const html = await arrived(newsletter.subject, body, reader(email));
-  await open(html, script, async (page) => {
-    const hrefOf = (name: string) => page.getByRole("link", { name }).first().getAttribute("href");
-    const [view, preferences, unsubscribe] = [
-      await hrefOf("View in browser"),
-      await hrefOf("Preferences"),
-      await hrefOf("Unsubscribe"),
-    ];
-    await page.getByRole("link", { name: "The Harbour" }).click();
-    await page.waitForURL("https://books.example.com/harbour?lang=en");
-
-    await page.goto(view!);
-    expect(await page.getByRole("heading").textContent()).toBe("Six books");
-    expect(await page.getByRole("link", { name: "The Harbour" }).getAttribute("href")).toBe(
-      "https://books.example.com/harbour?lang=en",
+test.each([true, false])(
+  "the pixel, links, web view, preferences and unsubscribe work, with JavaScript: %p",
+  async (script) => {
+    const email = `reader-${script}@example.com`;
+    // Subscribers have preferences.
+    await company.api.post("/api/emails/subscribers/", { email });
+    const body = newsletter.body.replace(
+      "View in browser",
+      'View in browser</a> <a href="[[preferences_url]]">Preferences',
     );
+    const html = await arrived(newsletter.subject, body, reader(email));
+    await open(html, script, async (page) => {
+      const hrefOf = (name: string) => page.getByRole("link", { name }).first().getAttribute("href");
+      const [view, preferences, unsubscribe] = [
+        await hrefOf("View in browser"),
+        await hrefOf("Preferences"),
+        await hrefOf("Unsubscribe"),
+      ];
+      await page.getByRole("link", { name: "The Harbour" }).click();
+      await page.waitForURL("https://books.example.com/harbour?lang=en");
 
-    await page.goto(preferences!);
-    await page.getByLabel("First name").fill("Zoé");
-    await page.getByRole("button").click();
-    await page.getByText("Your preferences are saved.").waitFor();
+      await page.goto(view!);
+      expect(await page.getByRole("heading").textContent()).toBe("Six books");
+      expect(await page.getByRole("link", { name: "The Harbour" }).getAttribute("href")).toBe(
+        "https://books.example.com/harbour?lang=en",
+      );
 
-    await page.goto(unsubscribe!);
-    expect(await statusOf(email)).toBe("active");
-    await page.getByRole("button", { name: "Unsubscribe" }).click();
-    await page.getByText("You are unsubscribed").first().waitFor();
-    expect(await statusOf(email)).toBe("unsubscribed");
-  });
-  const events = (await storedEvents(company.id)).filter(({ recipient }) => recipient === email);
-  expect(events.map(({ type, machine }) => ({ type, machine }))).toEqual([
-    { type: "opened", machine: false },
-    { type: "clicked", machine: false },
-    { type: "unsubscribed", machine: false },
-  ]);
-});
+      await page.goto(preferences!);
+      await page.getByLabel("First name").fill("Zoé");
+      await page.getByRole("button").click();
+      await page.getByText("Your preferences are saved.").waitFor();
+
+      await page.goto(unsubscribe!);
+      expect(await statusOf(email)).toBe("active");
+      await page.getByRole("button", { name: "Unsubscribe" }).click();
+      await page.getByText("You are unsubscribed").first().waitFor();
+      expect(await statusOf(email)).toBe("unsubscribed");
+    });
+    const events = (await storedEvents(company.id)).filter(({ recipient }) => recipient === email);
+    expect(events.map(({ type, machine }) => ({ type, machine }))).toEqual([
+      { type: "opened", machine: false },
+      { type: "clicked", machine: false },
+      { type: "unsubscribed", machine: false },
+    ]);
+  },
+);
 
 test.each(["en", "ar", "ja"])(
   "axe finds nothing in what is added to a mail in %s: links, footer, pixel",

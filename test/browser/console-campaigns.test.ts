@@ -145,7 +145,7 @@ test.each([LAPTOP, PHONE])(
   },
 );
 
-test("a campaign is watched to its end without a reload, and its page is whole then", async () => {
+test("the page of a running campaign follows it to its end without a reload and is then complete", async () => {
   answerMs = 300;
   await open({}, async (page) => {
     const errors: string[] = [];
@@ -170,7 +170,7 @@ test("a campaign is watched to its end without a reload, and its page is whole t
   });
 });
 
-test("the overview follows what is in the air by itself, and leaves the keyboard where it is", async () => {
+test("the overview follows running campaigns without a reload and keeps the keyboard focus", async () => {
   answerMs = 300;
   await open({}, async (page) => {
     await signIn(page);
@@ -190,7 +190,7 @@ test("the overview follows what is in the air by itself, and leaves the keyboard
   });
 });
 
-test("by keyboard and without JavaScript: what is scheduled is changed, then cancelled", async () => {
+test("a scheduled campaign is edited and cancelled by keyboard and without JavaScript", async () => {
   await open({ javaScriptEnabled: false }, async (page) => {
     await signIn(page);
     const press = async (role: "link" | "button", name: string) => {

@@ -70,7 +70,7 @@ async function signInAgain(page: Page): Promise<void> {
   await page.getByText("You are signed in again").waitFor();
 }
 
-test("what was typed into a form comes back after an expired session, and is saved only by its button", async () => {
+test("the input of a form is restored after an expired session, and only its button saves it", async () => {
   const person = await made("subscribers", { email: "typed@example.com", first_name: "Ann" });
   const nameOf = async () => (await company.api.get(`${E}/subscribers/${person}/`)).body.first_name;
   await open(async (page) => {
@@ -88,7 +88,7 @@ test("what was typed into a form comes back after an expired session, and is sav
   });
 });
 
-test("the rules of a segment come back after an expired session and by the Back button", async () => {
+test("the rules of a segment are restored after an expired session and by the Back button", async () => {
   await open(async (page) => {
     const rule = () => page.getByRole("group", { name: "Rule 1" });
     await page.goto(at("segments/new"));
@@ -113,7 +113,7 @@ test("the rules of a segment come back after an expired session and by the Back 
   });
 });
 
-test("a step of a campaign is saved before it is left, by a link and by leaving the page within a second", async () => {
+test("a step of a campaign is saved when it is left by a link, or by closing the page within a second", async () => {
   const list = await made("lists", { name: "Steps" });
   const draft = await made("drafts", { name: "Steps", kind: "to-list", body: { list_id: list } });
   const subject = async () => (await bodyOf(draft)).content?.subject;
@@ -131,7 +131,7 @@ test("a step of a campaign is saved before it is left, by a link and by leaving 
   });
 });
 
-test("all of a search are chosen over its pages, and the buttons say how many before they are pressed", async () => {
+test("all results of a search are selected across pages, and the buttons show their number before they are pressed", async () => {
   const emails = Array.from({ length: 45 }, (_, n) => `forty${n}@example.com`);
   await query("insert into subscribers (company_id, email) select $1, unnest($2::text[])", [company.id, emails]);
   await open(async (page) => {
@@ -149,7 +149,7 @@ test("all of a search are chosen over its pages, and the buttons say how many be
   });
 });
 
-test("leaving a form with something typed asks, leaving an untouched one does not", async () => {
+test("leaving a changed form asks for confirmation, leaving an unchanged one does not", async () => {
   await open(async (page) => {
     let asked = 0;
     page.on("dialog", (dialog) => {

@@ -109,7 +109,7 @@ test.each([LAPTOP, PHONE])("every step passes axe and is no wider than the windo
   });
 });
 
-test("looked at in the dark a mail has its own dark colours, and in the light its light ones; its scripts do not run", async () => {
+test("the dark preview shows a mail's dark colours and the light preview its light ones; the mail's scripts do not run", async () => {
   const { company } = await world();
   const html = `<style>p { color: #111111 } @media (prefers-color-scheme: dark) { p { color: #eeeeee } }</style>
     <p>Dear reader</p><script>document.querySelector("p").textContent = "Run"</script>`;
@@ -132,7 +132,7 @@ test("looked at in the dark a mail has its own dark colours, and in the light it
   });
 });
 
-test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves by itself, previews, checks, tests, sends once", async () => {
+test("a campaign is created by mouse from sign-in to delivery: the audience is counted, each step saved, previewed, checked, tested, and sent once", async () => {
   const { company } = await world();
   const before = server.messages.length;
   await open({}, async (page) => {
@@ -214,7 +214,7 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
   });
 });
 
-test("from sign-in to mail that arrived, by keyboard and without JavaScript", async () => {
+test("a campaign is created by keyboard and without JavaScript, from sign-in to delivery", async () => {
   const { company } = await world();
   const before = server.messages.length;
   await open({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } }, async (page) => {

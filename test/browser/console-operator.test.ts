@@ -80,7 +80,7 @@ test.each([LAPTOP, PHONE, ZOOMED])(
   },
 );
 
-test("a table reads itself again without moving what a person scrolled to or has the focus on, and says when its session is over", async () => {
+test("a table refreshes without losing scroll position or focus, and shows when the session has ended", async () => {
   await open({ viewport: { width: 360, height: 640 } }, async (page) => {
     await signIn(page, "Grace");
     await page.goto(`${app.url}/app/operator/campaigns`);
@@ -98,7 +98,7 @@ test("a table reads itself again without moving what a person scrolled to or has
   });
 });
 
-test("without JavaScript and by keyboard: from the link to a company that is paused with a reason, and goes on", async () => {
+test("an operator follows the sign-in link, pauses a company with a reason and unpauses it, by keyboard and without JavaScript", async () => {
   const mine = await newCompany(app, { name: "Keyboard" });
   await open({ javaScriptEnabled: false }, async (page) => {
     const press = async (role: "link" | "button", name: string | RegExp) => {
@@ -128,7 +128,7 @@ test("without JavaScript and by keyboard: from the link to a company that is pau
   });
 });
 
-test("who follows a link from another site stays signed in", async () => {
+test("a person who follows a link from another site stays signed in", async () => {
   await open({}, async (page) => {
     await signIn(page);
     await page.goto("about:blank");

@@ -121,7 +121,7 @@ test("a person is found, changed and erased with the keyboard alone", async () =
   });
 });
 
-test("a file of suppressions is imported, and one of them lifted and suppressed again", async () => {
+test("a file of suppressions is imported; one suppression is lifted and restored", async () => {
   await open({}, async (page) => {
     await signIn(page);
     await page.goto(at("suppressions"));

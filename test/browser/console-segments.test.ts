@@ -88,7 +88,7 @@ test.each([LAPTOP, PHONE])(
   300_000,
 );
 
-test("a file of 50,000 rows with errors: from the file to the refused rows, without leaving the page to itself", async () => {
+test("an import of 50,000 rows with errors leads from the file to the refused rows in one sequence of pages", async () => {
   const rows = Array.from({ length: 50_000 }, (_, n) =>
     n % 100 === 7 ? `broken ${n};Rome` : `row${n}@example.org;Rome`,
   );
@@ -122,7 +122,7 @@ test("a file of 50,000 rows with errors: from the file to the refused rows, with
   });
 }, 600_000);
 
-test("an import with the keyboard and without JavaScript", async () => {
+test("an import works with the keyboard and without JavaScript", async () => {
   await open({ javaScriptEnabled: false }, async (page) => {
     await signIn(page);
     await page.goto(at("import"));
@@ -153,7 +153,7 @@ test("an import with the keyboard and without JavaScript", async () => {
   expect(results).toMatchObject([{ email: "keys@example.org", attributes: {} }]);
 }, 300_000);
 
-test("a segment is built with the keyboard while its count follows, and Enter in a field removes nothing", async () => {
+test("a segment is built with the keyboard while its count updates, and Enter in a field removes nothing", async () => {
   await open({ bypassCSP: false }, async (page) => {
     await signIn(page);
     await page.goto(at("segments/new"));
@@ -198,7 +198,7 @@ test("a segment is built with the keyboard while its count follows, and Enter in
   ]);
 }, 300_000);
 
-test("the list of segments counts itself, one after the other", async () => {
+test("the list of segments loads its counts one after the other", async () => {
   await open({}, async (page) => {
     await signIn(page);
     await page.goto(at("segments"));

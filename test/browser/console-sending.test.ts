@@ -104,7 +104,7 @@ test.each([LAPTOP, PHONE])(
   300_000,
 );
 
-test("a server is made, tried and kept with the keyboard, without JavaScript", async () => {
+test("a mail server is added, tested and saved by keyboard, without JavaScript", async () => {
   await open({ javaScriptEnabled: false }, async (page) => {
     await signIn(page);
     await page.goto(at("servers"));
@@ -135,7 +135,7 @@ test("a server is made, tried and kept with the keyboard, without JavaScript", a
   });
 }, 120_000);
 
-test("with a script a check changes its place alone, the DNS is asked by itself, and records have a button to copy them", async () => {
+test("a check updates only its own part of the page, DNS checks run without a click, and records have a copy button", async () => {
   await open({}, async (page) => {
     await signIn(page);
     await page.goto(at(`servers/${server}`));
@@ -151,7 +151,7 @@ test("with a script a check changes its place alone, the DNS is asked by itself,
   });
 }, 120_000);
 
-test("a webhook is made and tested by mouse: what it posted and what was answered appear by themselves", async () => {
+test("a webhook is added and tested by mouse; its delivery and the receiver's response appear without a reload", async () => {
   await open({}, async (page) => {
     await signIn(page);
     await page.goto(at("webhooks/new"));

@@ -62,7 +62,7 @@ test.each([LAPTOP, PHONE, ZOOMED])(
   },
 );
 
-test("with the keyboard and without JavaScript: an account is made, and the first steps are seen", async () => {
+test("a person creates an account and sees the first steps, by keyboard and without JavaScript", async () => {
   await open({ javaScriptEnabled: false }, async (page) => {
     await page.goto(`${app.url}/app/login`);
     await page.getByRole("link", { name: "Create an account" }).focus();
@@ -112,7 +112,7 @@ test("a second factor is set up from its page, asked for at sign-in, and switche
   });
 });
 
-test("the preview of the branding follows what is typed, under the console's own policy; pale colours are named at once", async () => {
+test("the branding preview follows the input under the console's own CSP, and colours with too little contrast are reported at once", async () => {
   await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
     const refused: string[] = [];
     page.on("console", (message) => {
@@ -150,7 +150,7 @@ describe("a page of another site", () => {
   });
   afterAll(() => new Promise((resolve) => elsewhere.close(resolve)));
 
-  test("a link there finds the person signed in, and its frame shows nothing of the console", async () => {
+  test("links to the console find the person signed in, but its frame shows nothing of the console", async () => {
     await open({}, async (page) => {
       await signIn(page);
       await page.goto(`http://localhost:${(elsewhere.address() as AddressInfo).port}/`);

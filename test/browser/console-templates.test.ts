@@ -120,7 +120,7 @@ test.each([LAPTOP, PHONE])(
   180_000,
 );
 
-test("placeholders of other products and broken links are listed while somebody types, and a button converts them", async () => {
+test("placeholders of other products and broken links are listed during typing, and a button converts them", async () => {
   await open({ viewport: { width: 1280, height: 1400 } }, async (page) => {
     await signIn(page, "templates/new");
     await page.getByLabel("Name", { exact: true }).fill("From Mailchimp");
@@ -137,7 +137,7 @@ test("placeholders of other products and broken links are listed while somebody 
   });
 }, 120_000);
 
-test("the preview follows what is typed, runs no script, shows each view and reader, and keeps its place", async () => {
+test("the preview follows the input, runs no script, shows each view and reader, and keeps its scroll position", async () => {
   await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
     const refused: string[] = [];
     page.on("pageerror", (error) => refused.push(String(error)));
@@ -184,7 +184,7 @@ test("the preview follows what is typed, runs no script, shows each view and rea
   });
 });
 
-test("variables and images go to the cursor, undo takes them back, and unsaved changes are asked about", async () => {
+test("variables and images are inserted at the cursor, undo removes them, and leaving with unsaved changes asks for confirmation", async () => {
   await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
     await signIn(page, `templates/${template}`);
     const [subject, body] = [page.getByLabel("Subject", { exact: true }), page.getByLabel("Content", { exact: true })];
@@ -226,7 +226,7 @@ test("variables and images go to the cursor, undo takes them back, and unsaved c
   });
 });
 
-test("a session that ends while somebody types says so, and leaves the text where it is", async () => {
+test("a session that ends during typing is reported, and the text stays in the editor", async () => {
   await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
     await signIn(page, `templates/${template}`);
     await seen(page, /bytes of HTML/);
@@ -238,7 +238,7 @@ test("a session that ends while somebody types says so, and leaves the text wher
   });
 });
 
-test("by keyboard alone: a template is written, saved, changed, compared and brought back", async () => {
+test("a template is written, saved, changed, compared and restored by keyboard alone", async () => {
   await open({}, async (page) => {
     await signIn(page, "templates");
     const press = async (...keys: string[]) => {
@@ -284,7 +284,7 @@ test("by keyboard alone: a template is written, saved, changed, compared and bro
   });
 });
 
-test("without JavaScript the editor saves, a button shows the preview in its frame, and errors stand at their line", async () => {
+test("the editor saves without JavaScript, a button updates the preview frame, and errors are shown at their line", async () => {
   await open({ javaScriptEnabled: false }, async (page) => {
     await signIn(page, `templates/${template}`);
     await page.getByLabel("Subject", { exact: true }).fill("Plainly");
@@ -306,7 +306,7 @@ test("without JavaScript the editor saves, a button shows the preview in its fra
   });
 });
 
-test("media: files that are dropped are uploaded, an address is copied, and what a deletion breaks is said first", async () => {
+test("dropped files are uploaded, their address can be copied, and a deletion first shows what it breaks", async () => {
   await open({ permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
     await signIn(page, "media");
     const data = await page.evaluateHandle(dragged(["first.png", "second.png"]));

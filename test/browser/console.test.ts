@@ -61,7 +61,7 @@ test.each([LAPTOP, PHONE, ZOOMED])(
   },
 );
 
-test("from sign-in to a stopped campaign, with the keyboard and without JavaScript", async () => {
+test("a person signs in and stops a campaign by keyboard and without JavaScript", async () => {
   await open({ javaScriptEnabled: false }, async (page) => {
     await page.goto(`${app.url}/app/${company.id}/campaigns`);
     await page.getByLabel("Email address").focus();

@@ -63,7 +63,7 @@ describe("the documentation in Chromium", () => {
     120_000,
   );
 
-  test("the search finds a guide's section without a script, and leads to it", async () => {
+  test("the search finds a section of a guide without JavaScript and links to it", async () => {
     await open(
       async (page) => {
         await page.goto(guides());
@@ -76,7 +76,7 @@ describe("the documentation in Chromium", () => {
     );
   });
 
-  test("the reference shows every chapter, and a link of the search opens an operation", async () => {
+  test("the reference shows every chapter, and a search result opens its operation", async () => {
     await open(async (page) => {
       await page.goto(`${guides()}search/?q=create+template`);
       await page.getByRole("link", { name: "API: Create a template" }).click();

@@ -106,7 +106,7 @@ describe("recipients' pages in Chromium", () => {
     },
   );
 
-  describe("with a company's branding", () => {
+  describe("a company's branding", () => {
     const LOGO = "https://cdn.example/logo.png";
     const PNG = Buffer.from(
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
@@ -141,7 +141,7 @@ describe("recipients' pages in Chromium", () => {
       });
     });
 
-    test("the page's policy lets its colours and its logo through, and a logo from nowhere else", async () => {
+    test("the page's CSP allows its colours and logo, and no logo of another host", async () => {
       await brand({ logo_url: LOGO, color: "#ffd400", background: "#101820" });
       await open({ colorScheme: "light" }, async (page) => {
         const asked: string[] = [];
@@ -169,7 +169,7 @@ describe("recipients' pages in Chromium", () => {
     });
   });
 
-  test("the archive leads to what was sent, and its feed is well-formed XML", async () => {
+  test("the archive links to sent campaigns, and its feed is well-formed XML", async () => {
     await query("update campaign_contents set subject = $2 where company_id = $1", [
       world.companyId,
       "Offers & \u0007more ]]> <b> \ud83d\ude80",
@@ -223,7 +223,7 @@ describe("recipients' pages in Chromium", () => {
     },
   );
 
-  test.each([true, false])("everything is done with JavaScript: %p", async (javaScriptEnabled) => {
+  test.each([true, false])("all actions work, with JavaScript: %p", async (javaScriptEnabled) => {
     await open({ javaScriptEnabled }, async (page) => {
       await page.goto(paths().preferences);
       await page.getByLabel("First name").fill("Zoë");
@@ -249,7 +249,7 @@ describe("recipients' pages in Chromium", () => {
     });
   });
 
-  test("by keyboard alone: Tab reaches the button, Enter presses it", async () => {
+  test("Tab reaches the button and Enter presses it", async () => {
     await open({}, async (page) => {
       await page.goto(paths().unsubscribe);
       await page.keyboard.press("Tab");
@@ -259,7 +259,7 @@ describe("recipients' pages in Chromium", () => {
     });
   });
 
-  test("a mail opened as a page: its pixel is an open, its link a click", async () => {
+  test("a mail opened as a page records an open by its pixel and a click by its link", async () => {
     const agent =
       "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36";
     await open({ userAgent: agent }, async (page) => {

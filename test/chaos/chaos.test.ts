@@ -68,13 +68,13 @@ async function run(): Promise<Run> {
   };
 }
 
-test(`faults at random over a mixed load, seed ${seeds}: all mail accounted for, no marketing mail twice, limits hold`, async () => {
+test(`random faults during a mixed load (seed ${seeds}) lose no mail, send no marketing mail twice and exceed no limit`, async () => {
   const done = await run();
   process.stdout.write(reportText(done));
   expect(broken(done)).toEqual([]);
 });
 
-test("a seed gives the same faults each time, another seed others", () => {
+test("a seed always gives the same faults, and another seed gives others", () => {
   const plan = (seed: number) => planFaults({ seed, durationMs: 600_000, longestMs: LONGEST_MS });
   expect(plan(7)).toEqual(plan(7));
   expect(plan(8)).not.toEqual(plan(7));

@@ -121,7 +121,7 @@ describe("an import whose process dies in the middle", () => {
         ] as Death[])
       : []),
   ];
-  test.each(deaths)("leaves nothing half imported: %s", async (_name, die) => {
+  test.each(deaths)("leaves no partial import: %s", async (_name, die) => {
     const answer = importFile().catch((error: Error) => ({ status: 0, body: { error: error.message } }));
     await until("rows are copied", isCopying);
     const restart = await die();
@@ -135,7 +135,7 @@ describe("an import whose process dies in the middle", () => {
   });
 });
 
-test("an import is complete, uses little memory on both sides, and other calls and heartbeats continue", async () => {
+test("a large import completes in little memory on both nodes, and other calls and heartbeats continue", async () => {
   const nats = await connect({ servers: stage.nats.url });
   const silence = watchHeartbeats(nats);
   const ready = watchApi(`${processNamed("gateway").healthUrl}/ready`, {});

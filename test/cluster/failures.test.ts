@@ -74,7 +74,7 @@ async function expectResumeReachesAll(id: string, unknown: number): Promise<void
   expect(stage.sink.doubled.length).toBeLessThanOrEqual(unknown);
 }
 
-test("kill -9 of a random sender every second: all accounted for, none twice, resume reaches everyone", async () => {
+test("killing a random sender every second loses no mail and sends none twice, and resume reaches everyone", async () => {
   const id = await startCampaign(stage, RECIPIENTS);
   let kills = 0;
   const restarts: Promise<unknown>[] = [];
@@ -92,7 +92,7 @@ test("kill -9 of a random sender every second: all accounted for, none twice, re
   await expectResumeReachesAll(id, unknown);
 });
 
-test("kill -9 of PostgreSQL, and its restart", async () => {
+test("killing and restarting PostgreSQL loses no mail", async () => {
   const id = await startCampaign(stage, RECIPIENTS);
   await leftFor(0.3);
   stage.killPostgres();
@@ -102,7 +102,7 @@ test("kill -9 of PostgreSQL, and its restart", async () => {
   await expectResumeReachesAll(id, unknown);
 });
 
-test("Redis away for a while: senders wait, nothing fails", async () => {
+test("senders wait while Redis is unavailable, and nothing fails", async () => {
   const id = await startCampaign(stage, RECIPIENTS);
   await leftFor(0.3);
   await stage.redis.stop();
@@ -111,7 +111,7 @@ test("Redis away for a while: senders wait, nothing fails", async () => {
   await expectAllAccounted(id, { unknownAtMost: 0 });
 });
 
-test("NATS away for a while: senders continue without it", async () => {
+test("senders continue while NATS is unavailable", async () => {
   const id = await startCampaign(stage, RECIPIENTS);
   await leftFor(0.1);
   await stage.nats.stop();
@@ -124,7 +124,7 @@ test("NATS away for a while: senders continue without it", async () => {
 });
 
 if (long) {
-  test("kill -9 of every process while a campaign by time zone is written and in each zone's hour: nothing sent twice or left out", async () => {
+  test("killing every process while a campaign by time zone is written, and in each zone's hour, sends nothing twice and leaves nobody out", async () => {
     const zones = ["Etc/GMT-9", "UTC", "Etc/GMT+3", "Etc/GMT+6"];
     const names = [...stage.cluster.processes.keys()];
     const killAll = async () => {
@@ -168,7 +168,7 @@ if (long) {
     await expectResumeReachesAll(id, unknown);
   });
 
-  test("kill -9 of every process at once, and a restart of all", async () => {
+  test("killing and restarting every process at once loses no mail", async () => {
     const id = await startCampaign(stage, RECIPIENTS);
     await leftFor(0.3);
     const names = [...stage.cluster.processes.keys()];
@@ -196,7 +196,7 @@ if (long) {
     },
   );
 
-  test("a sender frozen past its lease writes nothing and sends nothing more when it wakes", async () => {
+  test("a sender frozen past its lease writes and sends nothing more when it wakes", async () => {
     const id = await startCampaign(stage, RECIPIENTS);
     await leftFor(0.2);
     processOf(senders[0]!).child.signal("SIGSTOP");
@@ -207,7 +207,7 @@ if (long) {
     await expectResumeReachesAll(id, unknown);
   });
 
-  test("SIGTERM to one sender after the other: nothing in doubt, nothing sent twice", async () => {
+  test("stopping one sender after the other with SIGTERM leaves nothing in doubt and sends nothing twice", async () => {
     const id = await startCampaign(stage, RECIPIENTS);
     await leftFor(0.1);
     for (const name of senders) {

@@ -33,7 +33,7 @@ const PART_BYTES = 1024 * 1024;
 const ANN = "ann@erase-me.example";
 const OF_SENDERS = { ALLOW_PRIVATE_NETWORKS: "true", SEND_LEASE_SECONDS: "2", RETRY_BASE_SECONDS: "1" };
 
-describe("a node that is killed", () => {
+describe("a killed node", () => {
   let database: TestDatabase;
   let server: SmtpServer;
   let node: ServiceProcess | undefined;
@@ -82,7 +82,7 @@ describe("a node that is killed", () => {
   }
 
   // No node runs yet; this test is the one that dies.
-  test("keeps a system mail for itself during its lease; afterwards another node takes it", async () => {
+  test("keeps its leased system mails until the lease ends; then another node sends them", async () => {
     const id = newId();
     await query(
       `insert into system_mails (id, kind, recipient, data) values ($1, 'password_changed', 'u@example.com', '{"at": "now"}')`,
@@ -182,7 +182,7 @@ describe("a node that is killed", () => {
   );
 
   if (process.env.FAILURES === "long") {
-    test("loses no system mail; those in flight are repeated under the same Message-ID", async () => {
+    test("loses no system mail; mails in flight are sent again with the same Message-ID", async () => {
       await query(
         `insert into system_mails (id, kind, recipient, data)
          select uuid_v7(), 'password_changed', 'u' || n || '@example.com', '{"at": "now"}' from generate_series(1, $1::int) n`,
@@ -199,7 +199,7 @@ describe("a node that is killed", () => {
       expect(arrived.length - MAILS).toBeLessThanOrEqual(AT_ONCE);
     });
 
-    test("leaves a background import to another node, which completes it once, killed while reading and while writing", async () => {
+    test("leaves a background import to another node, which completes it once, whether killed while reading or writing", async () => {
       const company = await newCompany();
       const id = newId();
       const rows = Array.from({ length: IMPORTED }, (_, n) => `i${n}@import.example,Person ${n}`);

@@ -121,7 +121,7 @@ test.each(long ? FAULTS : FAULTS.slice(0, 1))("%s: the API continues", async (_w
 });
 
 if (long) {
-  test("all NATS servers cut off: local answers continue, all others return with the servers", async () => {
+  test("after a partition from all NATS servers local calls continue, and all others work again when the servers return", async () => {
     const pages = watchApi(`${cluster.url}/openapi.json`, {});
     const { longestFailureMs } = await watched({
       begin: () => {

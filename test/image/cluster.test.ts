@@ -115,7 +115,7 @@ test("every process runs unprivileged, without capabilities, on a read-only file
   await expect(one("gateway").exec(["touch", "/app/added"])).rejects.toThrow("Read-only file system");
 });
 
-test("pods reach their servers and the targets of their policies, and nothing else", async () => {
+test("pods reach their servers and the targets of their network policies, and nothing else", async () => {
   const [sender, subscribers] = [one("smtp-sender"), one("subscribers")];
   expect(await reaches(sender, ADDRESS.postgres, 5432)).toBe(true);
   expect(await reaches(sender, ADDRESS.internet, 443)).toBe(true);
@@ -127,7 +127,7 @@ test("pods reach their servers and the targets of their policies, and nothing el
   expect(await reaches(sender, one("gateway").address, 3000)).toBe(false);
 });
 
-test("pods admit the ingress and the monitoring at their ports, and nobody else", async () => {
+test("pods admit the ingress and the monitoring on their ports, and no other client", async () => {
   const gateway = one("gateway");
   expect(await admits(gateway, 3000, ADDRESS.ingress)).toBe(true);
   expect(await admits(gateway, 3000, ADDRESS.stranger)).toBe(false);
@@ -136,12 +136,12 @@ test("pods admit the ingress and the monitoring at their ports, and nobody else"
   expect(await admits(one("bounces"), 2525, ADDRESS.stranger)).toBe(true);
 });
 
-test("operators' commands work as docs/kubernetes.md says, from within a pod", async () => {
+test("operator commands in a pod work as docs/kubernetes.md says", async () => {
   const queues = JSON.parse(await one("operator").exec(["node", "services/operator/ops.ts", "companies", "--json"]));
   expect(queues).toMatchObject([{ name: "Image" }]);
 });
 
-test("a rollout of everything during a campaign and uploads: nothing lost, sent twice or in doubt, no 5xx", async () => {
+test("a rollout of all workloads during a campaign and uploads loses nothing, sends nothing twice, leaves nothing in doubt and causes no 5xx", async () => {
   const { list } = await upload(customer, csv("reader", READERS));
   backends.mail.options.delayMs = { DOT: SLOW_ANSWER_MS };
   const campaign = await sendTo(customer, list);
@@ -250,7 +250,7 @@ test("a container killed and restarted in its pod delays no call by more than 7 
   expect(longestMs).toBeLessThan(7_000 + lateMs);
 });
 
-test("afterwards no container has ended by itself, been killed for its memory or failed its liveness probe", () => {
+test("no container has exited, been killed for its memory or failed its liveness probe after all these tests", () => {
   expect(cluster.died).toEqual([]);
   expect(cluster.peaks().filter(({ peak }) => peak.kills > 0)).toEqual([]);
   for (const pod of cluster.pods) {

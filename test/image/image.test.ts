@@ -42,10 +42,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-describe("contents", () => {
+describe("the image", () => {
   const installed = () => packagesIn(join(root, "app/node_modules"));
 
-  test("exactly the packages of the lock file that the service needs, in its versions", () => {
+  test("contains exactly the packages of the lock file that the service needs, in the locked versions", () => {
     const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
       packages: Record<string, { version: string; dev?: boolean; optional?: boolean; devOptional?: boolean }>;
     };
@@ -59,7 +59,7 @@ describe("contents", () => {
     ).toEqual(wanted.sort());
   });
 
-  test("exactly the folders of the repository that the service needs; outside of /app only tini is added", () => {
+  test("contains exactly the folders of the repository that the service needs, and only tini outside of /app", () => {
     const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT })
       .toString()
       .trim()
@@ -83,13 +83,13 @@ describe("contents", () => {
     expect([...ours].filter(isChanged).map(([path]) => path)).toEqual([]);
   });
 
-  test("no package manager", () => {
+  test("contains no package manager", () => {
     const programs = [...filesIn(root, "/usr/local/bin").keys(), ...filesIn(root, "/opt").keys()];
     expect(programs).toEqual(["/usr/local/bin/node"]);
     expect(existsSync(join(root, "usr/local/lib/node_modules"))).toBe(false);
   });
 
-  test("a bill of materials and the terms of every package", () => {
+  test("contains a bill of materials and the licence of every package", () => {
     const bom = JSON.parse(readFileSync(join(root, "app/sbom.cdx.json"), "utf8")) as {
       bomFormat: string;
       components: { name: string; version: string }[];
@@ -102,7 +102,7 @@ describe("contents", () => {
     for (const { name, version } of named) expect(list).toContain(`${name} ${version}: `);
   });
 
-  test("no more than 400 MB", () => {
+  test("has at most 400 MB", () => {
     process.stdout.write(`  ${(described.Size / 1e6).toFixed(0)} MB\n`);
     expect(described.Size).toBeLessThan(MOST_BYTES);
   });
@@ -164,7 +164,7 @@ async function stop(name: string): Promise<number> {
   return Number(await podman(["inspect", "--format={{.State.ExitCode}}", name]));
 }
 
-test("its health check fails until it is ready; process 1 reaps dead processes; SIGTERM ends it with 0", async () => {
+test("its health check fails until the service is ready; process 1 reaps zombies; SIGTERM ends it with exit code 0", async () => {
   await start("alone");
   expect(await isHealthy("alone")).toBe(false);
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
@@ -181,7 +181,7 @@ test("its health check fails until it is ready; process 1 reaps dead processes; 
   expect(await stop("alone")).toBe(0);
 });
 
-test("a SIGTERM within its first tenth of a second also ends it with 0", async () => {
+test("a SIGTERM within its first tenth of a second also ends it with exit code 0", async () => {
   await start("short");
   await sleep(100);
   expect(await stop("short")).toBe(0);

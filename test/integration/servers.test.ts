@@ -10,7 +10,7 @@ const portOf = (url: string) => Number(new URL(url).port);
 describe("servers for tests", () => {
   jest.setTimeout(240_000);
 
-  test("Redis answers, and is gone when stopped", async () => {
+  test("Redis answers, and is unreachable after it is stopped", async () => {
     const server = await startRedis({ own: true });
     const redis = new Redis(server.url);
     expect(await redis.set("k", "v")).toBe("OK");

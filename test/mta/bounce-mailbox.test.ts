@@ -100,7 +100,7 @@ test("a mail that arrives during processing is read at once", async () => {
   expect(await inbound(world)).toEqual(expected(world));
 });
 
-test("two nodes and two configurations of one mailbox: one reads, and each mail is processed and moved once", async () => {
+test("two nodes and two configurations of one mailbox share it: one reads, and each mail is processed and moved once", async () => {
   const world = await newWorld(150);
   const box = await boxes.add(world);
   await boxes.add(world, { username: box.user });
@@ -131,7 +131,7 @@ test("a node that stops leaves its mailbox to another one at once", async () => 
   expect(await inbound(world)).toEqual(expected(world));
 });
 
-test("killed between commit and move: the next node moves the processed mails without processing them again", async () => {
+test("a node killed between commit and move leaves processed mails to the next node, which moves them without processing them again", async () => {
   const world = await newWorld(3);
   let moves = 0;
   const between = await boxes.proxy((text) => / MOVE /.test(text) && ++moves > 0);
@@ -163,7 +163,7 @@ test("killed between commit and move: the next node moves the processed mails wi
   expect(await inbound(world)).toEqual(expected(world));
 });
 
-test("a new UIDVALIDITY: new mails with old numbers are read, and none twice", async () => {
+test("a new UIDVALIDITY makes new mails with old numbers readable, and none is read twice", async () => {
   const world = await newWorld(4);
   const box = await boxes.add(world, { folder: "Bounces" });
   const texts = world.mails.map(({ email }) => bounceOf(email));
@@ -186,7 +186,7 @@ test("a new UIDVALIDITY: new mails with old numbers are read, and none twice", a
   expect(await boxes.countIn(box, "Processed")).toBe(4);
 });
 
-test("a server that restarts is read again, and the reason is shown meanwhile", async () => {
+test("a mailbox whose server restarts is read again, and the reason is shown meanwhile", async () => {
   const world = await newWorld(2);
   const box = await boxes.add(world);
   newNode();
@@ -205,7 +205,7 @@ test.each([
   ["a folder that is not there", { folder: "Nowhere" }, 'The mailbox has no folder "Nowhere".'],
   ["a wrong password", { password: "wrong" }, "refused the login"],
   ["TLS that is not offered", { use_tls: true }, "offers no STARTTLS"],
-])("%s is shown on the configuration, and tried again later", async (_what, given, sentence) => {
+])("%s is shown on the configuration, and the mailbox is tried again later", async (_what, given, sentence) => {
   const world = await newWorld();
   const box = await boxes.add(world, given);
   newNode();
@@ -260,7 +260,7 @@ test("folders are found and created below INBOX if the server requires it", asyn
   }
 });
 
-test("STARTTLS: an untrusted certificate is refused, a trusted one for the host is accepted", async () => {
+test("an untrusted certificate is refused with STARTTLS, and a trusted one for the host is accepted", async () => {
   const certificate = selfMadeCertificate();
   const files = trusted(certificate);
   const before = getCACertificates("default");

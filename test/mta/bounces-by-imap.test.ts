@@ -85,7 +85,7 @@ interface Inbound {
   bounce_type: string | null;
 }
 
-test("bounces of Postfix come back through Dovecot: statuses, one suppression, and the next campaign leaves the address out", async () => {
+test("bounces of Postfix arrive through Dovecot: statuses and one suppression follow, and the next campaign leaves the address out", async () => {
   const smtp = await service.configure({
     port: postfix.port,
     bounce_address: BOUNCES,

@@ -32,7 +32,7 @@ interface Inbound {
   raw_url: string | null;
 }
 
-describe("Postfix that bounces what it has accepted", () => {
+describe("Postfix bouncing what it has accepted", () => {
   let service: MailService;
   let server: MailServer;
 
@@ -122,7 +122,7 @@ const RELAYS: [string, Relay][] = [
   ],
 ];
 
-describe.each(RELAYS)("%s between us and a server that refuses", (_name, startRelay) => {
+describe.each(RELAYS)("%s between the service and a server that refuses", (_name, startRelay) => {
   let service: MailService;
   let relay: MailServer;
   let refusing: SmtpServer;

@@ -93,7 +93,7 @@ test.each([
   expect(await both(forged)).toEqual(agreed({ r1: false, e1: false }));
 });
 
-test("rotated during a campaign: every mail verifies with the key that signed it", async () => {
+test("a key rotated during a campaign leaves every mail verifiable with the key that signed it", async () => {
   const made = await make("rsa", "r2");
   const receivers = people(80);
   const late = new Set(receivers.slice(40).map(({ email }) => email));

@@ -137,7 +137,7 @@ describe.each(PEOPLE)("the mail for $email", ({ email, first_name: name, cc = []
     }
   });
 
-  test("shows nobody in Bcc to the others", () => {
+  test("shows nobody in Bcc to the other recipients", () => {
     const shown = bcc.flatMap((hidden) =>
       mailboxes.filter((mailbox) => mailbox !== hidden && mails.get(mailbox)![0]!.raw.includes(hidden)),
     );

@@ -42,14 +42,14 @@ const everybody = (n: number) => ({
   campaign: { status: "completed", sent_count: n, failed_count: 0, error: null },
 });
 
-test("plain, with CHUNKING offered: everybody gets one mail", async () => {
+test("everybody gets one mail over plain SMTP, with CHUNKING offered", async () => {
   const { port, log } = await start({ main: ["chunking_advertise_hosts = *"] });
   const to = people(100);
   expect(await outcome(await service.send({ port, max_connections: 5 }, to), to)).toMatchObject(everybody(100));
   expect(linesOf(log(), /synchronization error|protocol error|syntax or protocol/)).toEqual([]);
 });
 
-test("three connections per host on 465: the fourth gets a plain 421 instead of a handshake, all mail arrives", async () => {
+test("all mail arrives with three connections per host on port 465, where the fourth gets a plain 421 instead of a handshake", async () => {
   const { port } = await start({
     port: SMTPS,
     certificate,
@@ -61,13 +61,13 @@ test("three connections per host on 465: the fourth gets a plain 421 instead of 
   expect(await outcome(id, to, 90_000)).toMatchObject(everybody(200));
 });
 
-test("ten mails per connection, twenty configured: a new connection takes the rest", async () => {
+test("a server that takes ten mails per connection, with twenty configured, gets the others over a new connection", async () => {
   const { port } = await start({ main: ["smtp_accept_max_per_connection = 10"] });
   const to = people(100);
   expect(await outcome(await service.send({ port, max_connections: 2 }, to), to)).toMatchObject(everybody(100));
 });
 
-test("`550 Administrative prohibition` to everybody: nobody is suppressed, the campaign stops after 20", async () => {
+test("`550 Administrative prohibition` for everybody suppresses nobody, and the campaign stops after 20", async () => {
   const { port } = await start({ rcpt: ["deny"] });
   const before = await service.suppressions();
   const to = people(60);
@@ -88,7 +88,7 @@ test.each([
   "Service unavailable",
   "No reverse DNS",
   "Email address is not verified",
-])("refused at RCPT with `550 %s`: a block, nobody is suppressed", async (text) => {
+])("`550 %s` at RCPT is a block and suppresses nobody", async (text) => {
   const { port } = await start({ rcpt: ["deny", `  message = ${text}`] });
   const before = await service.suppressions();
   const id = await service.send({ port }, people(3));
@@ -99,7 +99,7 @@ test.each([
   });
 });
 
-test("`550 No such user here` and `Unknown user`: dead mailboxes, suppressed", async () => {
+test("`550 No such user here` and `Unknown user` suppress dead mailboxes", async () => {
   const { port } = await start({
     rcpt: [
       "deny local_parts = ^dead1",
@@ -120,7 +120,7 @@ test("`550 No such user here` and `Unknown user`: dead mailboxes, suppressed", a
   expect(campaign).toMatchObject({ status: "partial", sent_count: 5, failed_count: 2 });
 });
 
-test("a ratelimit ACL defers at MAIL: 60 mails at 20 in 5 seconds all arrive, with no more than two refusals for each", async () => {
+test("a ratelimit ACL that defers at MAIL (20 mails in 5 seconds) delays 60 mails, which all arrive, with no more than two refusals for each", async () => {
   const limit = [
     "defer",
     "  ratelimit = 20 / 5s / strict / per_cmd / $sender_host_address",

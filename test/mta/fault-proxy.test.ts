@@ -91,18 +91,21 @@ test.each<[string, boolean, (random: Random) => Fault]>([
     (random) => ({ resetAfterServerBytes: 300 + random.below(500), closes: true }),
   ],
   ["at the first MAIL", false, () => ({ resetAtClientText: { text: /^MAIL/, forward: false } })],
-])("reset %s: all arrive, nobody twice, nobody unknown", async (_stage, tls, fault) => {
+])("a reset %s loses no mail, sends none twice and leaves none unknown", async (_stage, tls, fault) => {
   expect(await over(often(fault), { tls })).toMatchObject(everybody(60));
   expect(proxy.struck).toBeGreaterThan(0);
 });
 
-test.each([false, true])("one broken handshake (closed: %s) beside working connections: all arrive", async (closes) => {
-  const second = (connection: number): Fault | undefined =>
-    connection === 2 ? { resetAtClientText: { text: /^\x16\x03/, forward: false }, closes } : undefined;
-  expect(await over(second, { n: 300, tls: true, connections: 5 })).toMatchObject(everybody(300));
-});
+test.each([false, true])(
+  "one broken handshake (closed: %s) beside working connections loses no mail",
+  async (closes) => {
+    const second = (connection: number): Fault | undefined =>
+      connection === 2 ? { resetAtClientText: { text: /^\x16\x03/, forward: false }, closes } : undefined;
+    expect(await over(second, { n: 300, tls: true, connections: 5 })).toMatchObject(everybody(300));
+  },
+);
 
-test("reset in the middle of a message: what was written whole is unknown, all else arrives, nobody twice", async () => {
+test("a reset in the middle of a message leaves completely written mails unknown; all others arrive, nobody gets two", async () => {
   const { id, campaign, states, lost, doubled, blank } = await over(
     often((random) => ({ resetAfterClientBytes: 300 + random.below(8_000) })),
   );
@@ -117,7 +120,7 @@ test("reset in the middle of a message: what was written whole is unknown, all e
   expect(campaign.sent_count).toBe(states.sent);
 });
 
-test("the answer to the final dot is swallowed: those mails arrived once and are unknown, no other is", async () => {
+test("a swallowed answer to the final dot leaves those mails unknown that arrived, and no others", async () => {
   const { states, campaign, ...arrived } = await over(
     often(() => ({ swallowDot: true })),
     { connections: 2 },
@@ -128,7 +131,7 @@ test("the answer to the final dot is swallowed: those mails arrived once and are
   expect(campaign.sent_count).toBe(60 - proxy.struck);
 });
 
-test("the same for transactional mail: it is sent again, so that nobody is without it", async () => {
+test("a swallowed answer for transactional mail causes it to be sent again, so that nobody is without it", async () => {
   const { states, lost, blank, doubled } = await over(
     often(() => ({ swallowDot: true })),
     {
@@ -141,11 +144,11 @@ test("the same for transactional mail: it is sent again, so that nobody is witho
   expect(doubled).not.toEqual([]);
 });
 
-test.each([false, true])("answers come byte by byte (TLS: %s): all arrive", async (tls) => {
+test.each([false, true])("answers that arrive byte by byte (TLS: %s) lose no mail", async (tls) => {
   expect(await over(() => ({ byteByByte: true }), { tls })).toMatchObject(everybody(60));
 });
 
-test("STARTTLS is stripped: nothing goes out in the clear, and the campaign says why", async () => {
+test("stripped STARTTLS sends nothing in plain text, and the campaign gives the reason", async () => {
   const strip = (text: string) =>
     text.replace("250-STARTTLS\r\n", "").replace(/^220 2\.0\.0 Ready.*$/m, "502 5.5.2 Error: command not recognized");
   const { arrived, campaign } = await over(() => ({ rewrite: strip }), { n: 10, tls: true });
@@ -153,7 +156,7 @@ test("STARTTLS is stripped: nothing goes out in the clear, and the campaign says
   expect(campaign.error).toMatch(/TLS/);
 });
 
-test("plaintext is injected behind the answer to STARTTLS: it is not believed", async () => {
+test("plain text injected behind the answer to STARTTLS is not believed", async () => {
   // Taken as the second EHLO's answer, it would make every message too large.
   const inject = (text: string) => text.replace(/^(220 2\.0\.0 Ready to start TLS\r\n)/, "$1250-mx\r\n250 SIZE 10\r\n");
   const first = (connection: number): Fault | undefined => (connection === 1 ? { rewrite: inject } : undefined);
@@ -161,7 +164,7 @@ test("plaintext is injected behind the answer to STARTTLS: it is not believed", 
   expect(proxy.struck).toBe(1);
 });
 
-test("a login is never sent before TLS stands", async () => {
+test("a login is never sent before TLS is established", async () => {
   const log = server.log();
   const strip = (text: string) => text.replace("250-STARTTLS\r\n", "250-AUTH PLAIN LOGIN\r\n");
   proxy = await startFaultProxy(server, SEED, () => ({ rewrite: strip }));

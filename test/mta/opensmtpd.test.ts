@@ -30,7 +30,7 @@ async function longestStall(campaignId: string): Promise<number> {
   }
 }
 
-test("1,000 mails over a server that takes 100 per session: no stall, no try spent", async () => {
+test("1,000 mails over a server that takes 100 per session arrive without a stall and without using up attempts", async () => {
   server = await startOpenSmtpd();
   const to = people(1_000);
   const id = await service.send({ port: server.port, max_connections: 4 }, to);

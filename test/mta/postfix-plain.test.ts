@@ -6,7 +6,7 @@ import { addresses, openService, people } from "../support/mta/service.ts";
 
 jest.setTimeout(120_000);
 
-test("Postfix: everybody gets one mail, its log has no complaint, and the counters say so", async () => {
+test("everybody gets one mail from Postfix, its log has no complaint, and the counters agree", async () => {
   const [service, server] = await Promise.all([openService(), startPostfix()]);
   try {
     const to = people(300);

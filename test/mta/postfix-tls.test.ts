@@ -58,26 +58,26 @@ const validate = (endpoint: Endpoint) => {
   return service.api<Validation>("POST", "/api/emails/smtp/validate/", login);
 };
 
-test("STARTTLS is required: everybody gets one mail over TLS", async () => {
+test("everybody gets one mail over TLS if STARTTLS is required", async () => {
   const { port, log } = await start({ smtpd_tls_security_level: "encrypt", smtpd_tls_chain_files: ca.chain });
   expect(await validate({ port, use_tls: true })).toMatchObject({ valid: true, stage: "ok" });
   expect(await delivered({ port, use_tls: true })).toMatchObject(everybody(50));
   expect(linesOf(log(), /TLS connection established/).length).toBeGreaterThan(0);
 });
 
-test("STARTTLS is required and not used: `validate` says so, as MAIL would be refused (530)", async () => {
+test("`validate` reports that STARTTLS is required and not used, as MAIL would be refused (530)", async () => {
   const { port } = await start({ smtpd_tls_security_level: "encrypt", smtpd_tls_chain_files: ca.chain });
   const found = await validate({ port, use_tls: false });
   expect(found).toMatchObject({ valid: false });
   expect(found.message).toMatch(/STARTTLS/);
 });
 
-test("implicit TLS on any port, by `tls_mode: implicit`", async () => {
+test("`tls_mode: implicit` works on any port", async () => {
   const { port } = await start({ smtpd_tls_chain_files: ca.chain }, { wrapper: true });
   expect(await delivered({ port, use_tls: true, tls_mode: "implicit" })).toMatchObject(everybody(50));
 });
 
-test("an authority that is not trusted: nothing is sent, the reason names NODE_EXTRA_CA_CERTS", async () => {
+test("an untrusted authority stops all sending, and the reason names NODE_EXTRA_CA_CERTS", async () => {
   const { port } = await start({ smtpd_tls_security_level: "encrypt", smtpd_tls_chain_files: stranger.chain });
   const { campaign, arrived } = await delivered({ port, use_tls: true }, 5);
   expect({ arrived, status: campaign.status }).toEqual({ arrived: 0, status: "failed" });
@@ -92,7 +92,7 @@ test.each<Mechanism>(["PLAIN", "LOGIN", "CRAM-MD5"])("a login by %s over STARTTL
   expect(linesOf(log(), new RegExp(`sasl_method=${mechanism}, sasl_username=ann`)).length).toBe(50);
 });
 
-test("a wrong password: nothing is sent, the reason is shown, and logins are not repeated at once", async () => {
+test("a wrong password stops all sending, the reason is shown, and logins are not repeated at once", async () => {
   sasl = await startSasl(["PLAIN", "LOGIN"]);
   const { port, log } = await start(sasl.main);
   const wrong = { port, ...LOGIN, password: "wrong" };
@@ -103,7 +103,7 @@ test("a wrong password: nothing is sent, the reason is shown, and logins are not
   expect(linesOf(log(), /authentication failed/).length).toBeLessThanOrEqual(12);
 });
 
-test("an unreachable server: campaign and configuration show the reason at once", async () => {
+test("an unreachable server is shown at once on campaign and configuration, with the reason", async () => {
   server = await startPostfix();
   const { port } = server;
   await server.stop();

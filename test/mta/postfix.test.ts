@@ -39,7 +39,7 @@ const everybody = (n: number, copies = 0) => ({
   campaign: { status: "completed", sent_count: n, failed_count: 0, error: null },
 });
 
-test("a policy defers one mail in four at the end of data: those wait, nobody gets a blank mail", async () => {
+test("mails that a policy defers (one in four, at the end of data) wait, and nobody gets a blank mail", async () => {
   const policy = await startPolicy((_attributes, no) => (no % 4 === 0 ? "451 4.7.1 Try again later" : "DUNNO"));
   const { port, log } = await start({ main: { smtpd_end_of_data_restrictions: policy.check } });
   const to = people(200);
@@ -49,7 +49,7 @@ test("a policy defers one mail in four at the end of data: those wait, nobody ge
   expect(linesOf(log(), /nested MAIL command/)).toEqual([]);
 });
 
-test("a policy refuses one mail in ten for good at the end of data: those alone fail", async () => {
+test("mails that a policy refuses permanently (one in ten, at the end of data) fail, and no others", async () => {
   const isBad = (sender: string, no: number) => sender !== "" && no % 10 === 0;
   const policy = await startPolicy(({ sender = "" }, no) => (isBad(sender, no) ? "550 5.6.0 Bad content" : "DUNNO"));
   const { port, log } = await start({ main: { smtpd_end_of_data_restrictions: policy.check } });
@@ -69,7 +69,7 @@ test("a policy refuses one mail in ten for good at the end of data: those alone 
   expect(linesOf(log(), /nested MAIL command/)).toEqual([]);
 });
 
-test("two recipients per mail at most, five copies each: every copy arrives", async () => {
+test("every copy arrives with five copies each and at most two recipients per mail", async () => {
   const { port } = await start({ main: { smtpd_recipient_limit: "2" } });
   const to = people(4).map(({ email }) => ({
     email,
@@ -81,7 +81,7 @@ test("two recipients per mail at most, five copies each: every copy arrives", as
   expect(await outcome(id, to)).toMatchObject(everybody(4, 20));
 });
 
-test("one copy needs SMTPUTF8, which is not offered: the others arrive, that one fails by name", async () => {
+test("a copy that needs SMTPUTF8, which is not offered, fails by name, and the others arrive", async () => {
   const { port } = await start({ main: { smtputf8_enable: "no" } });
   const cc = ["plain1@to.example", "jörg@to.example", "plain2@to.example"];
   const id = await service.send({ port }, [{ email: "r1@to.example", cc }]);
@@ -95,7 +95,7 @@ test("one copy needs SMTPUTF8, which is not offered: the others arrive, that one
   ]);
 });
 
-test("20 mails in 5 seconds are allowed (anvil): 100 arrive, with no more than two refusals for each", async () => {
+test("100 mails arrive where 20 in 5 seconds are allowed (anvil), with no more than two refusals for each", async () => {
   const { port, log } = await start({
     main: {
       smtpd_client_message_rate_limit: "20",
@@ -110,7 +110,7 @@ test("20 mails in 5 seconds are allowed (anvil): 100 arrive, with no more than t
   expect(await triesSpent(id)).toBe(0);
 });
 
-test("two connections from one client are allowed (anvil), ten are configured: all arrive, the rest is not tried for ever", async () => {
+test("all mails arrive with ten connections configured where two from one client are allowed (anvil), and the others are not tried for ever", async () => {
   const { port, log } = await start({
     main: { smtpd_client_connection_count_limit: "2", smtpd_client_event_limit_exceptions: "" },
   });
@@ -119,7 +119,7 @@ test("two connections from one client are allowed (anvil), ten are configured: a
   expect(linesOf(log(), /Connection concurrency limit exceeded/).length).toBeLessThanOrEqual(40);
 });
 
-test("MAIL is refused for 12 seconds: pauses grow, no recipient spends a try, then all arrive", async () => {
+test("pauses grow while MAIL is refused for 12 seconds, no recipient uses up an attempt, then all arrive", async () => {
   const begin = Date.now();
   const policy = await startPolicy(() => (Date.now() - begin < 12_000 ? "450 4.7.1 Not now" : "DUNNO"));
   const { port } = await start({ main: { smtpd_sender_restrictions: policy.check, smtpd_delay_reject: "no" } });
@@ -139,7 +139,7 @@ test("MAIL is refused for 12 seconds: pauses grow, no recipient spends a try, th
   expect(refusals).toBeLessThanOrEqual(15);
 });
 
-test("postscreen: the first connection is only looked at (450 at RCPT), later ones deliver", async () => {
+test("postscreen only examines the first connection (450 at RCPT), and later ones deliver", async () => {
   const { port, log } = await start({
     postscreen: true,
     main: {
@@ -158,7 +158,7 @@ test("postscreen: the first connection is only looked at (450 at RCPT), later on
   expect(linesOf(log(), /NOQUEUE: reject: RCPT/).length).toBeGreaterThan(0);
 });
 
-test("a slow server, and somebody is suppressed meanwhile: no mail to them begins later than 2 seconds after", async () => {
+test("no mail to a person suppressed during a slow campaign begins later than 2 seconds after", async () => {
   const begun = new Map<string, number>();
   const policy = await startPolicy(({ recipient = "" }) => {
     begun.set(recipient, Date.now());

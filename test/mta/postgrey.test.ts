@@ -29,7 +29,7 @@ afterEach(async () => {
   await greylist?.stop();
 });
 
-test("six mails with cc and bcc: all twelve copies arrive, once", async () => {
+test("six mails with cc and bcc arrive as all twelve copies, once", async () => {
   const to = people(6).map(({ email }) => ({ email, cc: [`cc.${email}`], bcc: [`bcc.${email}`] }));
   const id = await service.send({ port: server.port }, to);
   const campaign = await service.finished(id, 40_000);
@@ -43,7 +43,7 @@ test("six mails with cc and bcc: all twelve copies arrive, once", async () => {
   });
 });
 
-test("1,000 new recipients: each is tried once before the first is tried again, and all arrive", async () => {
+test("1,000 new recipients are each tried once before the first is tried again, and all mails arrive", async () => {
   const to = people(1_000);
   const id = await service.send({ port: server.port, max_connections: 5 }, to);
   const campaign = await service.finished(id, 120_000);

@@ -24,7 +24,7 @@ const check = async (subject: string, body: string) => {
   return answer.body.spam;
 };
 
-test("it scores a newsletter low, reads it as the mail that it will be, and knows the pattern made to test filters", async () => {
+test("it scores a newsletter low, reads it as it will be sent, and knows the pattern made to test filters", async () => {
   const letter = `<p>${"The river rose by two metres this spring, and the society counted the birds. ".repeat(6)}</p>`;
   const spam = await check("News from the river", letter);
   expect(spam.score).toBeLessThan(5);

@@ -53,7 +53,7 @@ function unexplained(cases: readonly { why?: string }[], compared: readonly Comp
 const spfClass = ({ status, found }: Check): string =>
   status === "unknown" ? "temperror" : status === "fail" ? "permerror" : found === null ? "none" : "valid";
 
-test("SPF: our errors match pyspf's", async () => {
+test("SPF: the service finds the same errors as pyspf", async () => {
   dns = await startDnsServer();
   // One domain per case, so that a single run of pyspf covers all.
   const domains = SPF_CASES.map((_, at) => `acme${at}.example`);
@@ -82,7 +82,7 @@ test("SPF: our errors match pyspf's", async () => {
   expect(unexplained(SPF_CASES, compared)).toEqual([]);
 });
 
-test("DKIM: we accept the published keys that opendkim accepts", async () => {
+test("DKIM: the service accepts the published keys that opendkim accepts", async () => {
   dns = await startDnsServer();
   const pair = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
   const base64 = (key: ReturnType<typeof pair>["publicKey"], type: "spki" | "pkcs1" = "spki") =>
@@ -118,7 +118,7 @@ test("DKIM: we accept the published keys that opendkim accepts", async () => {
   expect(unexplained(KEY_CASES, compared)).toEqual([]);
 });
 
-test("DMARC: we find the policies that opendmarc finds", async () => {
+test("DMARC: the service finds the policies that opendmarc finds", async () => {
   dns = await startDnsServer({}, RESOLVER);
   const compared: Compared[] = [];
   for (const [at, { records }] of POLICY_CASES.entries()) {

@@ -95,7 +95,7 @@ async function newSegment(company: TestCompany): Promise<string> {
   return made.body.id;
 }
 
-test("slow reads: one per company runs, its others wait without connections, and other companies continue", async () => {
+test("one slow read per company runs, its others wait without connections, and other companies continue", async () => {
   const id = await newSegment(noisy);
   const { reads } = await whileHeld(["lock table subscribers in access exclusive mode"], async () => {
     const ask = [
@@ -197,7 +197,7 @@ async function newServer(company: TestCompany): Promise<string> {
   return body.id;
 }
 
-test("one newsletter to many receivers per company is written at a time; small ones and other companies' continue", async () => {
+test("one newsletter to many receivers is written at a time for each company; small ones and other companies' continue", async () => {
   const servers = new Map([
     [noisy, await newServer(noisy)],
     [quiet, await newServer(quiet)],

@@ -103,7 +103,7 @@ async function costOf(work: () => Promise<unknown>): Promise<{ ownMs: number; al
   return { ownMs: ownMs() - own, allMs: msOf(process.cpuUsage(all)) };
 }
 
-describe("nesting beyond 500 elements, and more than 10,000 tags, are refused with an error on the body", () => {
+describe("nesting beyond 500 elements, and more than 10,000 tags, are refused with an error on the body:", () => {
   test.each([
     ["open elements", TOO_DEEP, deep(2_501)],
     ["lists in lists", TOO_DEEP_LISTS, deep(2_251)],
@@ -131,7 +131,7 @@ describe("nesting beyond 500 elements, and more than 10,000 tags, are refused wi
   });
 });
 
-test("a campaign with a stored template that is too deep fails with the reason, and another tenant's receipts are sent meanwhile", async () => {
+test("a campaign with a stored template that is too deep fails with the reason, and another company's receipts are sent meanwhile", async () => {
   const campaign = (await custom(attacker, "<p>Hello</p>", "late@example.net")).body;
   await ended(campaign.id);
   await query("update campaign_contents set body = $2 where campaign_id = $1", [campaign.id, TOO_DEEP]);
@@ -254,7 +254,7 @@ describe("a process started like an image", () => {
     expect(await metric("process_resident_memory_bytes")).toBeLessThan(500 * 1024 ** 2);
   });
 
-  test("stops gracefully with its worker thread still warm", async () => {
+  test("stops gracefully while its worker thread is still running", async () => {
     const company = await newCompany(service);
     const { id } = (await save("<p>small</p>", company)).body;
     expect((await company.api.post(`${TEMPLATES}${id}/preview/`, {})).status).toBe(200);

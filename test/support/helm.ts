@@ -45,10 +45,10 @@ export function withHelm(define: (helm: Helm) => void): void {
   const found = runs("helm", "version") ? "helm" : existsSync(BUILT) ? BUILT : undefined;
   if (!found && !(long && runs("go", "version"))) {
     const how = long ? "no Go to build it with" : "`npm run test:failures` builds it where Go is";
-    test.skip(`not run: no helm on PATH; ${how}`, () => {});
+    test.skip(`is not run without helm on PATH; ${how}`, () => {});
     return;
   }
-  describe("with helm", () => {
+  describe("(with helm)", () => {
     if (!found) beforeAll(build, BUILD_TIMEOUT_MS);
     define((...args) => execFileSync(found ?? BUILT, args, { encoding: "utf8", stdio: "pipe", timeout: TIMEOUT_MS }));
   });

@@ -64,11 +64,11 @@ describe("the configuration", () => {
     [{ HOST: "::" }, "invite"],
     [{ HOST: "10.0.0.5" }, "invite"],
     [{ BASE_URL: "https://mail.example", REGISTRATION: "open" }, "open"],
-  ])("with %j registration is %s", (env, expected) => {
+  ])("has, with %j, registration %s", (env, expected) => {
     expect(readConfig(env).REGISTRATION).toBe(expected);
   });
 
-  test("empty variables count as unset, and unknown ones are ignored", () => {
+  test("treats empty variables as unset, and ignores unknown ones", () => {
     expect(readConfig({ PORT: "", HOME: "/root" })).toEqual(readConfig({}));
   });
 
@@ -81,7 +81,7 @@ describe("the configuration", () => {
     ["LOGLEVEL", "trace", "trace"],
     ["OTEL_TRACES_SAMPLER_ARG", "0.25", 0.25],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/", "http://collector:4318"],
-  ])("%s=%s is read as %p", (name, value, read) => {
+  ])("reads %s=%s as %p", (name, value, read) => {
     expect(readConfig({ [name]: value })).toMatchObject({ [name]: read });
   });
 
@@ -110,7 +110,7 @@ describe("the configuration", () => {
       "Bearer x",
       "OTEL_EXPORTER_OTLP_HEADERS must list name=value, comma separated, values percent-encoded",
     ],
-  ])("%s=%s is refused in one line", (name, value, line) => {
+  ])("refuses %s=%s in one line", (name, value, line) => {
     expect(linesOf(name, errorsOf({ [name]: value }))).toEqual([line]);
   });
 
@@ -123,7 +123,7 @@ describe("the configuration", () => {
     },
   );
 
-  test("all errors are listed at once, one line per variable", () => {
+  test("lists all errors at once, one line per variable", () => {
     const env = { TRUST_PROXY: "many", PORT: "-1", TRANSPORTER: "nats://nats" };
     expect(errorsOf(env)).toEqual([
       "PORT must be a whole number from 0 to 65535",
@@ -134,7 +134,7 @@ describe("the configuration", () => {
     expect(() => readConfig(env)).toThrow(ConfigError);
   });
 
-  test("migrations may use another role than the service", () => {
+  test("may name another role for migrations than for the service", () => {
     const MIGRATION_DATABASE_URL = "postgres://owner@db/flockmail";
     const both = { MIGRATION_DATABASE_URL, DATABASE_URL: "postgres://app@db/flockmail", SECRET_KEY };
     expect(readConfig(both)).toMatchObject({ MIGRATION_DATABASE_URL });
@@ -149,12 +149,12 @@ describe("the configuration", () => {
   test.each([
     ["nats://a:4222,nats://u%40x:p%2Cw@b", { hosts: ["a:4222", "b"], tls: false, user: "u@x", pass: "p,w" }],
     ["tls://t%3Ak@a, tls://b:4223/", { hosts: ["a", "b:4223"], tls: true, token: "t:k" }],
-  ])("TRANSPORTER=%s lists several servers", (list, servers) => {
+  ])("reads several servers from TRANSPORTER=%s", (list, servers) => {
     expect(parseNatsServers(list)).toEqual(servers);
     expect(readConfig({ TRANSPORTER: list }, { console: true })).toMatchObject({ TRANSPORTER: list });
   });
 
-  test("an operator's console needs neither database nor Redis nor secret", () => {
+  test("needs neither database nor Redis nor secret for an operator's console", () => {
     expect(readConfig({ TRANSPORTER: "nats://nats" }, { console: true })).toMatchObject({ TRANSPORTER: "nats://nats" });
   });
 });

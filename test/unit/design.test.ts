@@ -39,7 +39,7 @@ test("what people type is text in the mail, and variables stay variables", () =>
   expect(text).toContain(hostile);
 });
 
-test("conditions and loops stand around sections and blocks, in both parts", () => {
+test("conditions and loops are placed around sections and blocks, in both parts", () => {
   const { html, text } = made({
     version: 1,
     blocks: [
@@ -76,6 +76,6 @@ test.each([
     inColumn({ type: "button", text: "Go", href: "javascript:alert(1)" }),
     "blocks[0].columns[0].blocks[0].href: Enter an address that starts with https://, http://, mailto:, tel: or a variable, without blanks.",
   ],
-])("a fault names its path: %j", (design, sentence) => {
+])("an error names its path: %j", (design, sentence) => {
   expect(designErrors(design)).toEqual([sentence]);
 });

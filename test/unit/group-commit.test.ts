@@ -86,7 +86,7 @@ test("a refused item fails alone, even in the middle of a batch; any other error
   expect(await outcomes()).toHaveLength(32);
 });
 
-test("with two at once, the next batch starts while one is stored, and later items wait together", async () => {
+test("two commits may run at once: the next batch starts while one is stored, and later items wait together", async () => {
   const { store, batches, nextTick, release } = heldStore();
   const commit = groupCommit(store, { maxBatch: 10, maxWaiting: 100, atOnce: 2 });
   const added = [commit.add(1), commit.add(2)];

@@ -2,7 +2,7 @@ import type { ServiceBroker } from "moleculer";
 import { baseUrlWarning } from "../../mixins/base-url.middleware.ts";
 import { isLocalHost, isLoopbackHost, isReservedDomain } from "../../services/lib/ssrf/local-host.ts";
 
-describe("by its spelling", () => {
+describe("a local host by its spelling", () => {
   test.each(["localhost", "LOCALHOST.", "app.localhost", "127.0.0.1", "127.8.9.1", "[::1]", "0.0.0.0", "2130706433"])(
     "%s is this machine",
     (host) =>
@@ -27,11 +27,11 @@ test.each(["acme.test", "Acme.Example.", "x.invalid", "localhost", "a.localhost"
   (domain) => expect(isReservedDomain(domain)).toBe(true),
 );
 
-test.each(["example.com", "test.com", "contest", "acme.local", "10.0.0.1", "xexample"])("%s is none", (domain) =>
+test.each(["example.com", "test.com", "contest", "acme.local", "10.0.0.1", "xexample"])("%s is not local", (domain) =>
   expect(isReservedDomain(domain)).toBe(false),
 );
 
-describe("at the start", () => {
+describe("a local host at the start", () => {
   const warnings = (BASE_URL: string, services: string[]) => {
     const said: string[] = [];
     const broker = {
@@ -42,14 +42,14 @@ describe("at the start", () => {
     return said;
   };
 
-  test("a service that renders mails warns of links to this machine", () => {
+  test("causes a warning in a service that renders mails", () => {
     expect(warnings("http://localhost:3000", ["renderer"])).toEqual([
       expect.stringContaining("BASE_URL is http://localhost:3000"),
     ]);
     expect(warnings("http://127.0.0.1:3000", ["renderer", "gateway"])).toHaveLength(1);
   });
 
-  test("others, or with a public address, do not", () => {
+  test("causes none in others, or with a public address", () => {
     expect(warnings("http://localhost:3000", ["gateway"])).toEqual([]);
     expect(warnings("https://mail.example.org", ["renderer"])).toEqual([]);
   });

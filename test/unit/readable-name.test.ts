@@ -9,6 +9,6 @@ test.each([
   ["Favourite Colour", "Favourite Colour"],
   ["été.2026", "Été 2026"],
   ["_", "_"],
-])("the label of the attribute %s is %s", (key, label) => {
+])("the attribute %s has the label %s", (key, label) => {
   expect(readableName(key)).toBe(label);
 });

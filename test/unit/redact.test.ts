@@ -1,17 +1,17 @@
 import { redact, redactText } from "../../services/lib/redact.ts";
 
-describe("what a log line may hold", () => {
+describe("a log line", () => {
   test.each([
     ["an API key", "refused fm_0123456789abcdefghijKLMN of a client", "refused fm_[redacted] of a client"],
     ["a webhook secret", "signed with whsec_AAECAwQFBgcICQ==", "signed with whsec_[redacted]"],
     ["a bearer token", "Authorization: Bearer eyJhbGciOi.eyJzdWIi.c2ln", "Authorization: Bearer [redacted]"],
     ["a token by itself", "token eyJhbGciOi.eyJzdWIi.c2ln ended", "token [redacted] ended"],
     ["a password in a URL", "connect postgres://app:hunter2@db:5432/x", "connect postgres://app:[redacted]@db:5432/x"],
-  ])("%s in a text is blanked", (_, text, clean) => {
+  ])("masks %s in a text", (_, text, clean) => {
     expect(redactText(text)).toBe(clean);
   });
 
-  test("fields named after secrets and contents are blanked at any depth, others stay", () => {
+  test("masks fields named after secrets and contents at any depth, and no others", () => {
     const logged = redact({
       campaignId: "c1",
       params: { password: "p", smtp: { private_key: "k", host: "mx.example.com" }, body: "<p>Hi</p>" },
@@ -30,7 +30,7 @@ describe("what a log line may hold", () => {
     });
   });
 
-  test("an error keeps its words, code and stack, and loses statements and values", () => {
+  test("keeps an error's words, code and stack, without statements and values", () => {
     const error = Object.assign(new Error("duplicate key"), {
       code: "23505",
       detail: "Key (email)=(ann@example.com) already exists.",
@@ -41,7 +41,7 @@ describe("what a log line may hold", () => {
     expect(Object.keys(logged.error).sort()).toEqual(["code", "message", "name", "stack"]);
   });
 
-  test("what is long, deep or binary is cut short", () => {
+  test("is cut where it is long, deep or binary", () => {
     const deep: Record<string, unknown> = {};
     deep.self = deep;
     expect(JSON.stringify(redact(deep)).length).toBeLessThan(200);

@@ -35,6 +35,6 @@ test.each([
   "redis://h/1/2",
   "redis://:%zz@h",
   "redis+sentinel://h:26379",
-])("%s is none", (url) => {
+])("%s is not a Redis URL", (url) => {
   expect(parseRedisUrl(url)).toBeUndefined();
 });

@@ -207,7 +207,7 @@ function amazons(text: string) {
   return readSes({ notificationType: "Bounce", bounce, mail: {} })[0]!.report.verdicts[0]!;
 }
 
-test.each(ROWS)("%s: %s", async (text, meaning) => {
+test.each(ROWS)("%s is %s", async (text, meaning) => {
   const kind = MEANINGS[meaning];
   const reply = replyOf(text);
   expect(classify({ text, status: reply?.enhanced })).toMatchObject({ meaning });
@@ -222,7 +222,7 @@ test.each(ROWS)("%s: %s", async (text, meaning) => {
   expect(outcome.bounce).toBe(bounce);
 });
 
-describe("codes, where the words say nothing", () => {
+describe("a code, where the text is unclear,", () => {
   test.each([
     ["5.1.1", "mailbox-unknown"],
     ["5.1.2", "domain-unknown"],
@@ -244,18 +244,18 @@ describe("codes, where the words say nothing", () => {
     ["5.0.0", "unknown-reason"],
     ["5.5.0", "unknown-reason"],
     ["", "unknown-reason"],
-  ])("%s: %s", (status, meaning) => {
+  ])("decides: %s is %s", (status, meaning) => {
     expect(classify({ text: "", status }).meaning).toBe(meaning);
   });
 
-  test("a vague Status yields to the code in the server's words", () => {
+  test("if vague is overridden by the code in the server's text", () => {
     expect(classify({ status: "5.0.0", text: "550-5.2.2 xyz" })).toEqual({
       meaning: "mailbox-full",
       statusCode: "5.2.2",
     });
   });
 
-  test("parts of addresses, dates and sizes are no codes", () => {
+  test("is not read from parts of addresses, dates and sizes", () => {
     expect(statusCodeIn("host 192.5.1.1.example [10.5.1.1] on 25.5.2012")).toBeUndefined();
     expect(statusCodeIn("#5.1.1)")?.code).toBe("5.1.1");
     expect(replyCodeIn("queue id 55012, 550 bytes, port:550, 10.0.0.550")).toBeUndefined();

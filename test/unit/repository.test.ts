@@ -23,7 +23,7 @@ test("npm start, the image and the tests bound memory alike", () => {
   expect(read("Dockerfile")).toContain(`${set}"`);
 });
 
-test("the image brings each folder that the service is started from, and lets nothing else in", () => {
+test("the image contains each folder from which the service is started, and no others", () => {
   const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
     names!.split(" ").map((name) => name.split("/")[0]!),
   );
@@ -37,7 +37,7 @@ test("the image brings each folder that the service is started from, and lets no
 
 const DOCUMENTS = globSync("{*.md,docs/*.md,{services,k8s,scripts}/**/README.md}", { cwd: root });
 
-test.each(DOCUMENTS)("every npm script that %s names exists", (file) => {
+test.each(DOCUMENTS)("every npm script named in %s exists", (file) => {
   const named = [...read(file).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map((match) => match[1]!);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
@@ -95,7 +95,7 @@ function missingIn(cell: string, folders: readonly string[]): string[] {
   return missing;
 }
 
-test("CONTRIBUTING.md names files and symbols that are there", () => {
+test("CONTRIBUTING.md names only existing files and symbols", () => {
   expect(
     read("CONTRIBUTING.md")
       .split("\n")
@@ -108,14 +108,14 @@ test("CONTRIBUTING.md names files and symbols that are there", () => {
   ]);
 });
 
-test("the services' README names files and symbols that are there", () => {
+test("services/README.md names only existing files and symbols", () => {
   const text = read("services/README.md");
   const named = text.split("\n\n").flatMap((paragraph) => missingIn(paragraph.replaceAll("\n", " "), ["services", ""]));
   expect(named).toEqual([]);
   expect(text.match(/`[\w./-]+\.ts`/g)!.length).toBeGreaterThan(30);
 });
 
-test("the sender's README names files that are there, and constants that its code has", () => {
+test("the sender's README names only existing files and constants", () => {
   const folder = "services/smtp-sender";
   const text = read(`${folder}/README.md`);
   expect(rowsOf(text).flatMap((cells) => cells.flatMap((cell) => missingIn(cell, [folder, ""])))).toEqual([]);
@@ -134,13 +134,13 @@ test("the sender's README names files that are there, and constants that its cod
   expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([]);
 });
 
-test("npm ci takes the lock file, and neither npm 10 nor 11 rewrites it (else: npm run lock:complete)", () => {
+test("npm ci accepts the lock file, and neither npm 10 nor 11 rewrites it (else: npm run lock:complete)", () => {
   const lock = JSON.parse(read("package-lock.json"));
   expect(missingOptionals(lock)).toEqual([]);
   expect(lock).toEqual(completed(lock));
 });
 
-test("only Moleculer's own packages ask for a newer Node than the oldest that can install the service", () => {
+test("only Moleculer's own packages require a newer Node than the oldest that can install the service", () => {
   const { packages } = JSON.parse(read("package-lock.json")) as {
     packages: Record<string, { engines?: { node?: string } }>;
   };

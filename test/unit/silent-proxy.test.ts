@@ -76,7 +76,7 @@ async function talking(): Promise<Client> {
 
 const quiet = () => sleep(100);
 
-test("it passes both ways, and notifies each end when the other closes", async () => {
+test("it forwards in both directions, and closes each end when the other closes", async () => {
   const one = await talking();
   one.socket.end();
   await until(() => one.ended() && proxy.connections === 0);
@@ -86,7 +86,7 @@ test("it passes both ways, and notifies each end when the other closes", async (
   expect(two.error()).toBe("ECONNRESET");
 });
 
-test("hold keeps everything, new connections too, and pass delivers it in order", async () => {
+test("hold keeps all data, also of new connections, and pass delivers it in order", async () => {
   const one = await talking();
   proxy.hold();
   one.socket.write("two ");
@@ -99,7 +99,7 @@ test("hold keeps everything, new connections too, and pass delivers it in order"
   await until(() => one.heard() === "ONE TWO THREE" && late.heard() === "LATE ");
 });
 
-test("a client that dies while it is held is missed by nobody until the network is back", async () => {
+test("the server notices the end of a held client only after pass", async () => {
   const one = await talking();
   let notified = false;
   accepted[0]!.on("close", () => {
@@ -124,7 +124,7 @@ test.each(["toServer", "toClient"] as const)("hold %s stops that direction only"
   await until(() => one.heard() === "ONE TWO");
 });
 
-test("swallow acknowledges and forgets: what lost bytes stays mute after pass, both ends in the dark, until it is cut", async () => {
+test("swallow acknowledges and discards: a connection that lost bytes stays silent after pass until it is cut", async () => {
   const [one, idle] = [await talking(), await talking()];
   proxy.swallow();
   one.socket.write("two ");
@@ -143,7 +143,7 @@ test("swallow acknowledges and forgets: what lost bytes stays mute after pass, b
   expect(idle.ended()).toBe(false);
 });
 
-test("swallowing takes any number of bytes without keeping them", async () => {
+test("swallow discards any number of bytes without storing them", async () => {
   const one = await talking();
   proxy.swallow("toServer");
   const before = process.memoryUsage().arrayBuffers;
@@ -154,7 +154,7 @@ test("swallowing takes any number of bytes without keeping them", async () => {
   expect(heard).toBe("one ");
 });
 
-test("holding leaves the rest with the sender", async () => {
+test("hold lets the sender keep what does not fit", async () => {
   const one = await talking();
   proxy.hold();
   for (let n = 0; n < 64; n++) one.socket.write(Buffer.alloc(MEBIBYTE, 97));
@@ -162,7 +162,7 @@ test("holding leaves the rest with the sender", async () => {
   expect(one.socket.writableLength).toBeGreaterThan(32 * MEBIBYTE);
 });
 
-test("reset ends those that are open and each new one; refuse answers as a port where nobody listens", async () => {
+test("reset ends open and new connections, and refuse behaves like a closed port", async () => {
   const one = await talking();
   proxy.reset();
   await until(() => one.error() === "ECONNRESET");
@@ -199,7 +199,7 @@ test("a delay keeps order and loses nothing, and may end at any time", async () 
   await until(() => one.heard() === `ONE ${sent}`);
 });
 
-test("a new target takes new connections, and a target that is away resets them", async () => {
+test("a new target gets new connections, and an unavailable target resets them", async () => {
   const other = createServer((socket) => socket.end("the other")).listen(0, "127.0.0.1");
   await once(other, "listening");
   const one = await talking();

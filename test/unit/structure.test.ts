@@ -71,11 +71,11 @@ function allowed(file: string, target: string): boolean {
   return ["lib", "models", "mixins", "actors"].includes(to) || isContract(target);
 }
 
-test("no source file imports itself by way of others", () => {
+test("no source file imports itself through others", () => {
   expect(circles()).toEqual([]);
 });
 
-test("imports go one way: lib ← models ← mixins ← services, and no service imports another's inside", () => {
+test("imports follow the layers lib ← models ← mixins ← services, and no service imports another's modules", () => {
   const wrong = [...importsOf].flatMap(([file, targets]) =>
     [...targets]
       .filter((target) => importsOf.has(target) && !allowed(file, target))
@@ -84,7 +84,7 @@ test("imports go one way: lib ← models ← mixins ← services, and no service
   expect(wrong).toEqual([]);
 });
 
-test("a file is one idea: nine of ten have at most 260 lines, none more than 450", () => {
+test("nine of ten files have at most 260 lines, and none more than 450", () => {
   const lengths = files
     .map((file) => readFileSync(join(root, file), "utf8").split("\n").length - 1)
     .sort((a, b) => a - b);

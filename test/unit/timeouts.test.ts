@@ -3,7 +3,7 @@ import { withTimeout } from "../../services/lib/timeouts.ts";
 
 const late = () => new Error("too late");
 
-test("work that is in time is answered as it ends, and leaves no timer behind", async () => {
+test("work that ends in time returns its result, and leaves no timer behind", async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const before = timers();
   expect(await withTimeout(Promise.resolve(5), 60_000, late)).toBe(5);
@@ -11,7 +11,7 @@ test("work that is in time is answered as it ends, and leaves no timer behind", 
   expect(timers()).toBe(before);
 });
 
-test("work that takes longer ends in the caller's error", async () => {
+test("work that takes longer ends with the caller's error", async () => {
   const work = sleep(30).then(() => Promise.reject(new Error("broken")));
   await expect(withTimeout(work, 1, late)).rejects.toThrow("too late");
   // Jest would fail the test for a rejection that nobody handles.

@@ -1,6 +1,6 @@
 import { TtlCache } from "../../services/lib/ttl-cache.ts";
 
-describe("an answer that is cached for a moment", () => {
+describe("an answer that is cached for a short time", () => {
   let nowMs = 0;
   beforeEach(() => {
     nowMs = 1_000;
@@ -13,7 +13,7 @@ describe("an answer that is cached for a moment", () => {
     return jest.fn(async () => ++n);
   };
 
-  test("is given without asking until it is too old", async () => {
+  test("is returned without a query until it is too old", async () => {
     const cache = new TtlCache<number>(1_000, 10);
     const ask = asker();
     expect(await cache.get("a", ask)).toBe(1);
@@ -23,7 +23,7 @@ describe("an answer that is cached for a moment", () => {
     expect(await cache.get("a", ask)).toBe(2);
   });
 
-  test("ages from the question, not from the answer", async () => {
+  test("ages from the query, not from the answer", async () => {
     const cache = new TtlCache<number>(1_000, 10);
     let answer = (_: number) => {};
     const slow = cache.get("a", () => new Promise<number>((resolve) => (answer = resolve)));
@@ -34,7 +34,7 @@ describe("an answer that is cached for a moment", () => {
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
-  test("is asked for once by many at a time, and a failure is not kept", async () => {
+  test("is queried once for concurrent requests, and a failure is not kept", async () => {
     const cache = new TtlCache<number>(1_000, 10);
     const failing = jest.fn(async () => Promise.reject(new Error("no")));
     const results = await Promise.allSettled([cache.get("a", failing), cache.get("a", failing)]);
@@ -43,14 +43,14 @@ describe("an answer that is cached for a moment", () => {
     expect(await cache.get("a", async () => 7)).toBe(7);
   });
 
-  test("stays bounded: the oldest goes first", async () => {
+  test("is dropped when there are too many: the oldest first", async () => {
     const cache = new TtlCache<number>(1_000, 2);
     for (const key of ["a", "b", "c"]) await cache.get(key, async () => 1);
     expect(await cache.get("c", async () => 2)).toBe(1);
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
-  test("is dropped on demand, also one that was on its way at that moment", async () => {
+  test("is dropped on demand, also while its query is running", async () => {
     const cache = new TtlCache<number>(1_000, 10);
     await cache.get("a", async () => 1);
     cache.drop((value) => value === 1);

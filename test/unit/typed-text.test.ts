@@ -1,7 +1,7 @@
 /** HTML of what somebody typed as plain text. */
 import { blocksOfTyped, htmlOfTyped, isTypedText } from "../../services/lib/made-html/typed-text.ts";
 
-test("has paragraphs at empty lines, and what would be markup is text", () => {
+test("typed text has paragraphs at empty lines, and its markup is escaped", () => {
   expect(blocksOfTyped("Dear [[first_name]],\r\n\r\n1 < 2 & 3\nnext\n \n\n")).toBe(
     "<p>Dear [[first_name]],</p>\n<p>1 &lt; 2 &amp; 3<br>\nnext</p>",
   );
@@ -26,9 +26,9 @@ test.each([
     '<p><a href="https://a.example/?m=[[email]]&amp;n=[[R&D]]">https://a.example/?m=[[email]]&amp;n=[[R&D]]</a> x</p>',
   ],
   ["javascript:alert(1)", "<p>javascript:alert(1)</p>"],
-])("addresses of the web are links: %s", (typed, html) => expect(blocksOfTyped(typed)).toBe(html));
+])("web addresses become links: %s", (typed, html) => expect(blocksOfTyped(typed)).toBe(html));
 
-test("gets the default layout, once, and is readable on a phone", () => {
+test("typed text gets the default layout, once, and is readable on a phone", () => {
   const html = htmlOfTyped("Hello\n\nyou");
   for (const part of ["<!doctype html>", "width=device-width", "font:16px", "<p>Hello</p>\n<p>you</p>"]) {
     expect(html).toContain(part);
@@ -36,7 +36,7 @@ test("gets the default layout, once, and is readable on a phone", () => {
   expect(htmlOfTyped(html)).toBe(html);
 });
 
-test("HTML stays as it was written, and so does what may bring some", () => {
+test("HTML stays as it was written, and so does text that may contain some", () => {
   for (const html of ["<p>Hi</p>", "<!-- note -->x", "Hi<br/>you", "[[[html]]]", "", "  \n "]) {
     expect(htmlOfTyped(html)).toBe(html);
     expect(isTypedText(html)).toBe(false);
@@ -47,7 +47,7 @@ test("a text with a syntax error stays as it was typed, so that the error names 
   expect(htmlOfTyped("Hello\n\n[[#if x]]")).toBe("Hello\n\n[[#if x]]");
 });
 
-test("a text that begins a tag again and again is looked through in linear time", () => {
+test("a text that begins a tag again and again is scanned in linear time", () => {
   const started = performance.now();
   for (const piece of ["<a ", '<td style="url(', "[[", "www.", "https://["])
     isTypedText(piece.repeat(300_000 / piece.length));

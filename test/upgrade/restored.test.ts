@@ -25,7 +25,7 @@ const WITHIN_MS = 400_000;
 
 jest.setTimeout(1_200_000);
 
-describe("a database that is restored from a backup of a while ago", () => {
+describe("a database restored from an older backup", () => {
   let server: Postgres15;
   let sink: CountingSink;
   let env: NodeJS.ProcessEnv;
@@ -103,7 +103,7 @@ describe("a database that is restored from a backup of a while ago", () => {
   let scheduled: Asked;
   const dump = join(folder, "flockmail.dump");
 
-  test("the backup is made while mails leave, and mails go on leaving", async () => {
+  test("is backed up while mails are being sent, and sending continues", async () => {
     await start("flockmail");
     company = await newCompany(scene as never, "restored");
     const people = addresses("restored", RECIPIENTS);
@@ -133,7 +133,7 @@ describe("a database that is restored from a backup of a while ago", () => {
     expect(sink.to(news.sender).size).toBeGreaterThan(before);
   });
 
-  test("restored with everything stopped: newsletters are stopped, nobody has been mailed twice; resume goes on", async () => {
+  test("stops newsletters if restored with everything stopped, nobody gets two mails, and resume continues", async () => {
     for (const { child } of running.splice(0)) await child.stop();
     await server.run("pg_restore", "--exit-on-error", "--dbname", server.url("restored"), dump);
     await rows("restored", `${ITS_TIME_COMES} where id = $1`, [scheduled.id]);
@@ -166,7 +166,7 @@ describe("a database that is restored from a backup of a while ago", () => {
     expect(sink.to(news.sender).size).toBe(RECIPIENTS);
   });
 
-  test("restored under a running service: it notices, and newsletters are stopped", async () => {
+  test("is noticed if restored under a running service, and newsletters are stopped", async () => {
     const people = addresses("under", RECIPIENTS);
     const under = await sendToList(company, {
       phase: "",

@@ -82,7 +82,7 @@ function timeline(times: number[], entered: readonly [number, string][]): string
     .join("\n");
 }
 
-describe("an update from the first version, and back, and forward again, in a running cluster", () => {
+describe("an upgrade from the first version, back, and forward again, in a running cluster:", () => {
   let scene: Scene;
   let old: Version;
   let traffic: Traffic;
@@ -117,7 +117,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     await sleep(PHASE_MS);
   }
 
-  test("the old version is filled: subscribers, campaigns that are over, one that is slow, one within an hourly limit", async () => {
+  test("the old version gets subscribers, finished campaigns, a slow one, and one within an hourly limit", async () => {
     const people = addresses("upgrade", SUBSCRIBERS);
     const listId = await newList(company, "All", people);
     const few = addresses("small", SMALL);
@@ -153,18 +153,18 @@ describe("an update from the first version, and back, and forward again, in a ru
     await enter("old alone");
   });
 
-  test("migrations are applied beside the old processes", async () => {
+  test("migrations are applied while the old processes run", async () => {
     traffic.phase = "migrating";
     expect(await applyMigrations(scene.databaseUrl)).toMatch(/^(?:Nothing is pending|Applied \d{4}_)/);
     await enter("old on the new schema");
   });
 
-  test("new processes join, and serve side by side with the old ones", async () => {
+  test("new processes join, and serve together with the old ones", async () => {
     await scene.start(PRESENT, ...STARTING);
     await enter("side by side");
   });
 
-  test("the old ones leave", async () => {
+  test("the old processes stop", async () => {
     await scene.stopParts(old, ...STOPPING);
     const some = addresses("waits", SMALL);
     await sendToList(company, {
@@ -184,7 +184,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     await enter("old again");
   });
 
-  test("and forward again", async () => {
+  test("the new version runs again", async () => {
     await scene.start(PRESENT, ...STARTING);
     await scene.stopParts(old, ...STOPPING);
     await enter("new again");
@@ -194,7 +194,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     scene.slow.quicken();
   });
 
-  test("every request was answered as it should be; 503 is rare, and its repetition is answered", async () => {
+  test("every request got the right response; 503 is rare, and its retry succeeds", async () => {
     await traffic.stop();
     const { requests, repeated, failures } = traffic;
     process.stdout.write(`${requests} requests, ${repeated} repeated after 503\n`);
@@ -203,7 +203,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     expect(repeated).toBeLessThan(requests * MOST_REPEATED);
   });
 
-  test("all campaigns end completed, nobody in doubt, none lost, none doubled", async () => {
+  test("all campaigns end completed, with nobody in doubt, lost or mailed twice", async () => {
     const asked = [...company.asked, ...limited.asked];
     const rows = await untilEnded(
       scene,
@@ -234,7 +234,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     process.stdout.write(`${asked.length} campaigns, ${mails} mails\n`);
   });
 
-  test("the hourly limit held in every window", () => {
+  test("the hourly limit was kept in every window", () => {
     const [{ sender }] = limited.asked as [Asked];
     const times = [...scene.quick.to(sender).values()].flat();
     const most = mostInWindow(times, WINDOW_SECONDS * 1_000);
@@ -244,7 +244,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     expect(most).toBeLessThanOrEqual(LIMIT);
   });
 
-  test("a webhook came for each mail", async () => {
+  test("every mail caused a webhook", async () => {
     const expected = [...company.asked, ...limited.asked].flatMap(({ id, recipients }) =>
       recipients.map((email) => `${id} ${email}`),
     );

@@ -241,7 +241,7 @@ describe("company settings", () => {
     expect(await refusal(patch({ name: "" }, member.meta))).toEqual(FORBIDDEN);
   });
 
-  test("of another company do not exist", async () => {
+  test("are 404 for another company", async () => {
     const other = await register(app.broker);
     expect(await refusal(get({ ...tenant, id: other.id }))).toEqual(NOT_FOUND);
     expect(await refusal(patch({ name: "Mine" }, tenant.meta, other.id))).toEqual(NOT_FOUND);

@@ -12,7 +12,7 @@ import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 const E = "/api/emails";
 const SLOW_MS = 150;
 
-describe("a company that is deleted", () => {
+describe("deleting a company", () => {
   let app: App;
   let server: SmtpServer;
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe("a company that is deleted", () => {
     throw new Error("The company is still there");
   }
 
-  test("needs an owner's password; keys and admins cannot", async () => {
+  test("needs an owner's password; admins and keys cannot do it", async () => {
     const company = await newCompany(app);
     const admin = await newCompany(app);
     await Membership.create({ companyId: company.id, userId: admin.userId, role: "admin" });
@@ -87,7 +87,7 @@ describe("a company that is deleted", () => {
     expect((await company.api.get(`${E}/lists/`)).status).toBe(200);
   });
 
-  test("is protected from guessing: after ten wrong passwords the right one has to wait, too", async () => {
+  test("is protected from guessing: after ten wrong passwords even the right one is refused for a while", async () => {
     const { id, token, password } = await newCompany(app);
     const guesser = client(app, { token, ip: someIp() });
     for (let n = 0; n < 10; n++) expect((await remove(guesser, id, `a guess, number ${n}`)).status).toBe(403);
@@ -96,7 +96,7 @@ describe("a company that is deleted", () => {
     expect((await guesser.get(`/api/companies/${id}/`)).status).toBe(200);
   });
 
-  test("ends all access and sending at once, then all rows are deleted; its people and other companies stay", async () => {
+  test("ends all access and sending at once, then removes all rows; its users and other companies stay", async () => {
     const [company, other] = [await furnish(400), await furnish(3)];
     const { id, token, key, email, password, api } = company;
     const colleague = await newCompany(app);

@@ -87,7 +87,7 @@ describe("accounts over HTTP", () => {
     expect(revoked.status).toBe(401);
   });
 
-  test("without credentials, or with wrong ones, nothing is disclosed", async () => {
+  test("missing or wrong credentials disclose nothing", async () => {
     const expired = jwt.sign({ sub: company.userId, iss: "flockmail", exp: 1 }, keysFor("bearer")[0]!);
     expect(seen(await anyone().get(path()))).toEqual([
       401,

@@ -46,7 +46,7 @@ describe("API keys", () => {
     async (key) => expect(await refusal(authenticate(key))).toEqual(INVALID),
   );
 
-  test("are refused once expired, although used a moment before", async () => {
+  test("are refused after they expire, even if used a moment before", async () => {
     const expiresAt = new Date(Date.now() + 3_000).toISOString();
     const { key } = await create({ name: "short", expires_at: expiresAt });
     expect((await authenticate(key)).expiresAt).toBe(expiresAt);
@@ -54,7 +54,7 @@ describe("API keys", () => {
     expect(await refusal(authenticate(key))).toEqual(INVALID);
   });
 
-  test("are refused at once when deleted, although used a moment before", async () => {
+  test("are refused at once after deletion, even if used a moment before", async () => {
     const { id, key } = await create({ name: "k" });
     await authenticate(key);
     expect(await remove(id)).toBeNull();
@@ -127,7 +127,7 @@ describe("API keys", () => {
     expect((await refusal(page({ ordering: "key_hash" })))[0]).toBe(400);
   });
 
-  test("of another company do not exist", async () => {
+  test("are 404 for another company", async () => {
     const other = await register(app.broker);
     const { id, key } = await create({ name: "k" }, other);
     expect(await refusal(remove(id))).toEqual(NOT_FOUND);

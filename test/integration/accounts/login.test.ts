@@ -29,7 +29,7 @@ describe("login", () => {
     ]);
   });
 
-  test("that fails is logged once, without address and password", async () => {
+  test("is logged once when it fails, without address and password", async () => {
     const { email, user } = await register(app.broker);
     const info = jest.spyOn(app.broker.logger, "info").mockImplementation(() => {});
     const meta = { http: { ip: "192.0.2.1" } } as never;
@@ -70,12 +70,12 @@ describe("login", () => {
     expect(await refusal(login("nobody@example.com", "short"))).toEqual(REFUSED);
   });
 
-  describe("after 10 failures", () => {
+  describe("is limited after 10 failures:", () => {
     const fail = async (email: string, times: number) => {
       for (let n = 0; n < times; n++) await refusal(login(email, "wrong horse battery"));
     };
 
-    test("waits, even with the right password, and says how long", async () => {
+    test("it waits, even with the right password, and says how long", async () => {
       const { email } = await register(app.broker);
       await fail(email, 10);
       const [status, body] = await refusal(login(email));
@@ -83,12 +83,12 @@ describe("login", () => {
       expect(body.detail).toMatch(/^Request was throttled\. Expected available in (2\d\d|300) seconds\.$/);
     });
 
-    test("treats an unknown address no differently", async () => {
+    test("an unknown address is treated the same", async () => {
       await fail("unknown@example.com", 10);
       expect((await refusal(login("Unknown@example.com")))[0]).toBe(429);
     });
 
-    test("failures before a success do not count", async () => {
+    test("failures before a successful login do not count", async () => {
       const { email } = await register(app.broker);
       await fail(email, 9);
       await login(email);
@@ -97,7 +97,7 @@ describe("login", () => {
     });
   });
 
-  test("a removed member can still log in to the remaining companies", async () => {
+  test("still gives a removed member access to the remaining companies", async () => {
     const tenant = await register(app.broker);
     const { user, email } = await register(app.broker);
     await Membership.create({ companyId: tenant.id, userId: user.id, role: "member" });

@@ -92,7 +92,7 @@ describe("members", () => {
     expect(await User.findByPk(registered.id)).toMatchObject({ passwordHash: "", emailVerifiedAt: null });
   });
 
-  test("keep their role only with the current password, also for a token without a session", async () => {
+  test("lose access when their password changes, also with a token that has no session", async () => {
     const { user } = await join(tenant, "member");
     expect(await roleOf(user.id)).toEqual({ role: "member" });
     await User.update({ passwordHash: "of another one" }, { where: { id: user.id } });
@@ -170,7 +170,7 @@ describe("members", () => {
       }
     });
 
-    test("nothing with an API key", async () => {
+    test("API keys may do none of it", async () => {
       const { id } = await call(app.broker, "accounts.createKey", { id: tenant.id, name: "Key" }, tenant);
       const key = { companyId: tenant.id, apiKeyId: id };
       expect(await refusal(invite("a@example.com", "member", key))).toEqual(PEOPLE_ONLY);
@@ -179,7 +179,7 @@ describe("members", () => {
     });
   });
 
-  test("of another company do not exist", async () => {
+  test("are 404 for another company", async () => {
     const other = await seed();
     const { meta } = tenant;
     const foreign = { id: other.id, user_id: other.user.id };

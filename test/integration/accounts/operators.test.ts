@@ -7,7 +7,7 @@ import { refusal } from "../../support/refusal.ts";
 import { NOT_FOUND, PASSWORD, register } from "./tenant.ts";
 
 // Nothing listens on port 1, so Redis is unavailable in the whole file.
-describe("an operator, on a node whose Redis is away,", () => {
+describe("an operator, on a node without Redis,", () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp({ services: ["accounts"], env: { REDIS_URL: "redis://127.0.0.1:1" } });
@@ -97,7 +97,7 @@ describe("an operator, on a node whose Redis is away,", () => {
     }
   });
 
-  test("lets people log in, throttled by this process's own counts", async () => {
+  test("lets people log in, rate limited by counts in the process's memory", async () => {
     const { email } = await register(app.broker);
     const attempt = () => call(app.broker, "accounts.login", { email, password: "wrong horse battery" });
     const codes: number[] = [];

@@ -68,7 +68,7 @@ const accept = (token: string, body: object = {}, bearer?: string) =>
   (bearer ? person(bearer) : anyone()).post(`/api/auth/invitations/${token}/`, body);
 
 describe("an invitation", () => {
-  test("answers alike for known and unknown people, and shows no link if an email contains it", async () => {
+  test("gives the same response for known and unknown people, and includes no link if an email contains it", async () => {
     const company = await newCompany(app);
     const user = await newCompany(app);
     const answers = [await invited(company, user.email), await invited(company)].map(({ answer }) => answer);
@@ -133,7 +133,7 @@ describe("an invitation", () => {
     expect((await accept(token, {}, user.token)).status).toBe(200);
   });
 
-  test("is 404 if invented, 410 if replaced, withdrawn, expired, or its inviter is gone", async () => {
+  test("is 404 if invented, and 410 if replaced, withdrawn, expired, or if its inviter has left", async () => {
     const company = await newCompany(app);
     const owner = person(company.token);
     const members = `/api/companies/${company.id}/members/`;
@@ -176,7 +176,7 @@ test("owners are notified of a new key and a new member by email", async () => {
 });
 
 describe("system mail", () => {
-  test("survives an unavailable server, and is sent by any node; permanent refusals are given up", async () => {
+  test("survives an unavailable server, and is sent by any node; after a permanent refusal it is not retried", async () => {
     const company = await newCompany(app);
     let answer: string | undefined = "421 4.3.2 not now";
     smtp.options.answer = ({ verb, to }) =>
@@ -249,7 +249,7 @@ describe("an address", () => {
 });
 
 describe("the verification email", () => {
-  test("is sent again on request, three times per hour, and not once verified", async () => {
+  test("is sent again on request, at most three times per hour, and not after the address is verified", async () => {
     const company = await newCompany(app);
     const again = () => person(company.token).post("/api/auth/verify/resend/");
     const mails = () => SystemMail.findAll({ where: { recipient: company.email, kind: "verify" } });
@@ -339,7 +339,7 @@ describe("sessions", () => {
     expect((await own.delete(`/api/auth/sessions/${body[0].id}/`)).status).toBe(404);
   });
 
-  test("of another person do not exist", async () => {
+  test("are 404 for another person", async () => {
     const [mine, theirs] = [await newCompany(app), await newCompany(app)];
     const [session] = (await person(theirs.token).get("/api/auth/sessions/")).body;
     expect((await person(mine.token).delete(`/api/auth/sessions/${session.id}/`)).status).toBe(404);
@@ -386,7 +386,7 @@ describe("the second factor", () => {
     expect((await login(email, password, { code: codeOf(secret, 1) })).status).toBe(401);
   });
 
-  test("one of two concurrent logins with the same code succeeds", async () => {
+  test("allows only one of two concurrent logins with the same code", async () => {
     const { email, password, recovery } = await withTotp();
     const code = recovery[0]!;
     const both = await Promise.all([login(email, password, { code }), login(email, password, { code })]);
@@ -425,7 +425,7 @@ describe("wrong logins", () => {
     expect(await SystemMail.count({ where: { recipient: email, kind: "locked_out" } })).toBe(1);
   });
 
-  test("slow down a network: 50, over all accounts and addresses of a /48", async () => {
+  test("slow down a network (/48) after 50 failures over all accounts and addresses", async () => {
     const base = someIp().split(":").slice(0, 3).join(":");
     const from = (n: number) => client(app, { ip: `${base}:${n.toString(16)}::1` });
     // Attempts are counted before a password is hashed, so this takes no time.
@@ -438,7 +438,7 @@ describe("wrong logins", () => {
   });
 });
 
-test("invalid keys: 60 per minute per address, then 429, without affecting other addresses", async () => {
+test("a client with 60 invalid keys per minute gets 429, and other addresses are unaffected", async () => {
   const { api, id } = await newCompany(app);
   const guesser = someIp();
   const guess = (n: number) =>
@@ -452,7 +452,7 @@ test("invalid keys: 60 per minute per address, then 429, without affecting other
   expect((await api.get(`/api/companies/${id}/`)).status).toBe(200);
 });
 
-test("with registration by invitation, only an operator's link creates an owner", async () => {
+test("while registration needs an invitation, only an operator's link creates an owner", async () => {
   const { config } = await import("../../../services/lib/config.ts");
   const settings = config();
   settings.REGISTRATION = "invite";

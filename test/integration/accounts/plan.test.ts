@@ -91,7 +91,7 @@ describe("plans", () => {
     expect(Date.parse(period.end)).toBeGreaterThan(Date.now());
   });
 
-  test("count a key's API calls separately from people's", async () => {
+  test("count a key's API calls separately from those of people", async () => {
     const key = { companyId: tenant.id, apiKeyId: newId() };
     await apiLimiter().take(apiCallsToday(key), 5);
     expect((await getPlan(key)).usage.api_calls_per_day).toBe(5);
@@ -108,7 +108,7 @@ describe("plans", () => {
     await app.broker.destroyService(senders);
   });
 
-  test("of another company do not exist", async () => {
+  test("are 404 for another company", async () => {
     const other = await register(app.broker);
     expect(await refusal(getPlan(other.meta))).toEqual(NOT_FOUND);
   });
@@ -129,7 +129,7 @@ describe("plans", () => {
     ]);
   });
 
-  test("are data: operators change limits and add plans without a release", async () => {
+  test("are rows: operators change limits and add plans without a release", async () => {
     const gold = { plan: "gold", features: ["segments"], limits: { emails_per_month: 10, smtp_per_hour: null } };
     const saved = await call(app.broker, "accounts.savePlan", gold);
     expect(saved).toEqual({
@@ -154,10 +154,10 @@ describe("plans", () => {
     ]);
   });
 
-  describe("with a monthly quota", () => {
+  describe("enforce a monthly quota:", () => {
     beforeEach(() => setPlan("free"));
 
-    test("admit exactly the limit", async () => {
+    test("exactly the limit is admitted", async () => {
       await addEmails(pool(), tenant.id, 2_900);
       expect(await admit(100)).toBeNull();
       expect(await refusal(admit(101))).toEqual([
@@ -168,7 +168,7 @@ describe("plans", () => {
       expect(await admit(150)).toBeNull();
     });
 
-    test("reset each UTC month", async () => {
+    test("the count resets each UTC month", async () => {
       await query(
         "insert into usage_months (company_id, month, emails) values ($1, date_trunc('month', now() at time zone 'utc') - interval '1 month', 3000)",
         [tenant.id],
@@ -177,7 +177,7 @@ describe("plans", () => {
       expect((await getPlan()).usage.emails_per_month).toBe(0);
     });
 
-    test("cannot be exceeded by concurrent sends", async () => {
+    test("concurrent sends cannot exceed it", async () => {
       const send = () =>
         transaction(async (client) => {
           await requireQuotaWithin(client, tenant.id, 1_000);
@@ -191,7 +191,7 @@ describe("plans", () => {
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
     });
 
-    test("count admitted campaigns that are not expanded yet", async () => {
+    test("admitted campaigns that are not expanded yet count", async () => {
       const campaign = (status: string, total: number, more: { next_seq?: number; scheduled_for?: Date } = {}) =>
         query(
           `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, next_seq, scheduled_for,

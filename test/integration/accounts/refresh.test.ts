@@ -30,7 +30,7 @@ describe("a refresh token", () => {
     expect(verifyBearer(third.access)).toMatchObject({ userId: user.id });
   });
 
-  test("that was used revokes its whole family, and nothing else", async () => {
+  test("revokes its whole family, and nothing else, if used a second time", async () => {
     const { refresh: first, email } = await register(app.broker);
     const other = await call(app.broker, "accounts.login", { email, password: PASSWORD });
     const { refresh: second } = await refresh(first);
@@ -39,7 +39,7 @@ describe("a refresh token", () => {
     expect((await refresh(other.refresh)).access).toBeTruthy();
   });
 
-  test("is exchanged once in concurrent attempts, which revokes the family", async () => {
+  test("is exchanged once in concurrent attempts, which revokes its family", async () => {
     const { refresh: first, user } = await register(app.broker);
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => refresh(first)));
     const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -81,7 +81,7 @@ describe("a refresh token", () => {
     ]);
   });
 
-  describe("after its time", () => {
+  describe("after its expiry", () => {
     const purge = () => call(app.broker, "accounts.purge", {});
 
     test("is purged, and valid ones stay", async () => {
@@ -93,7 +93,7 @@ describe("a refresh token", () => {
       expect((await refresh(good.refresh)).refresh).toBeTruthy();
     });
 
-    test("keeps its family revoked: a revoked token stays until no other of the family can be used", async () => {
+    test("stays stored if revoked, until no other token of its family can be used", async () => {
       const { refresh: first, user } = await register(app.broker);
       await refresh(first);
       await refusal(refresh(first));

@@ -119,7 +119,7 @@ describe("registration", () => {
     expect(await rows()).toEqual(before);
   });
 
-  test("of one address concurrently creates one user and nothing else", async () => {
+  test("creates one user and nothing else in concurrent requests with one address", async () => {
     const before = await rows();
     const params = isValid({ email: "twice@example.com" });
     const results = await Promise.allSettled([attempt(params), attempt(params), attempt(params)]);
@@ -133,7 +133,7 @@ describe("registration", () => {
     }
   });
 
-  test("requires the default plan, or the start is refused with one clear line", async () => {
+  test("requires the default plan; without it the start is refused with one clear line", async () => {
     await expect(requireDefaultPlan("gold")).rejects.toThrow(
       'DEFAULT_PLAN is "gold", but there is no such plan. Choose one of: free, pro, starter, unlimited.',
     );

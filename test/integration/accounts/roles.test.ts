@@ -18,7 +18,7 @@ const SERVER = {
   sender_email: "news@example.com",
 };
 
-describe("revoked roles", () => {
+describe("a revoked role", () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp({ services: ["accounts", "gateway", "smtp-sender", "renderer", "webhooks"] });
@@ -37,7 +37,7 @@ describe("revoked roles", () => {
   const memberPath = (company: TestCompany, member: TestCompany) =>
     `/api/companies/${company.id}/members/${member.userId}/`;
 
-  test(`a demoted owner cannot put himself back, ${ROUNDS} of ${ROUNDS} times, in the second in which it happened`, async () => {
+  test(`is lost at once: a demoted owner cannot restore it in the same second, ${ROUNDS} of ${ROUNDS} times`, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { first, second, asFirst, asSecond } = await twoOwners();
       expect((await asFirst.patch(memberPath(first, second), { role: "member" })).status).toBe(200);
@@ -47,13 +47,13 @@ describe("revoked roles", () => {
     }
   });
 
-  test("a removed owner loses the company at once on every notified gateway", async () => {
+  test("is lost at once on every notified gateway for a removed owner", async () => {
     const { first, second, asFirst, asSecond } = await twoOwners();
     expect((await asFirst.delete(memberPath(first, second))).status).toBe(204);
     expect((await asSecond.get(`/api/companies/${first.id}/`)).status).toBe(404);
   });
 
-  describe("cannot do any privileged write, even if the gateway was not notified", () => {
+  describe("allows no privileged write, even if the gateway was not notified:", () => {
     const key = { companyId: "", name: "Key" };
     const writes: Record<string, (id: string, meta: Caller) => Promise<unknown>> = {
       "change settings": (id, meta) => call(app.broker, "accounts.updateCompany", { id, name: "Mine" }, { meta }),
@@ -77,7 +77,7 @@ describe("revoked roles", () => {
     });
   });
 
-  test("even if the write began first: it waits for the demotion and sees it", async () => {
+  test("blocks even a write that began first: it waits for the demotion and sees it", async () => {
     const tenant = await seed();
     const { user } = await join(tenant, "owner");
     const both = await Promise.allSettled([
@@ -96,7 +96,7 @@ describe("revoked roles", () => {
     expect(owners).toBe(1);
   });
 
-  test("removes the keys that its member created, unless they are to be kept", async () => {
+  test("removes the keys that the member created, unless they are to be kept", async () => {
     for (const keep of [false, true]) {
       const { first, second, asFirst, asSecond } = await twoOwners();
       const made = await asSecond.post(`/api/companies/${first.id}/api-keys/`, { name: "Mine" });

@@ -41,7 +41,7 @@ describe("sample data", () => {
     return Object.fromEntries(rows.filter(({ n }) => n > 0).map(({ name, n }) => [name, n]));
   }
 
-  test("has people, a list, a template and a finished report by hours", async () => {
+  test("consists of people, a list, a template and a finished report by hour", async () => {
     const sample = await add();
     expect(sample).toMatchObject({ subscribers: ALL, created_at: expect.any(String) });
     expect(await get(`lists/${sample.list_id}/`)).toMatchObject({ name: "Sample readers", subscriber_count: ALL });
@@ -57,7 +57,7 @@ describe("sample data", () => {
     expect(await count("sent-emails")).toBe(ALL);
   });
 
-  test("counts in no limit of the plan and no statistics of real mail", async () => {
+  test("counts in no plan limit and in no statistics of real mail", async () => {
     const { sending, growth } = await get("stats/");
     await add();
     const { usage } = (await company.api.get(`/api/companies/${company.id}/plan/`)).body;
@@ -73,7 +73,7 @@ describe("sample data", () => {
     expect(statuses).toEqual([201, 201, 403]);
   });
 
-  test("is never sent to, also not after its suppression was asked to be lifted", async () => {
+  test("is never mailed, even after a request to lift its suppression", async () => {
     const server: SmtpServer = await startSmtpServer();
     try {
       const { list_id, template_id } = await add();
@@ -95,7 +95,7 @@ describe("sample data", () => {
     }
   });
 
-  test("a second request changes nothing, and removal takes all of it and nothing else", async () => {
+  test("is not changed by a second request, and its removal deletes all of it and nothing else", async () => {
     await company.api.post(`${E}/lists/`, { name: "Own" });
     await company.api.post(`${E}/subscribers/`, { email: "own@example.com" });
     const before = await rowsOf(company.id);
@@ -119,7 +119,7 @@ describe("sample data", () => {
     expect((await add()).subscribers).toBe(ALL);
   });
 
-  test("removal keeps a list with other people and a changed template", async () => {
+  test("that was combined with real data stays on removal: a list with other people, a changed template", async () => {
     const sample = await add();
     await company.api.post(`${E}/subscribers/`, { email: "own@example.com", lists: [sample.list_id] });
     await company.api.request("PATCH", `${E}/templates/${sample.template_id}/`, { subject: "My own" });

@@ -17,7 +17,7 @@ afterAll(() => app.stop());
 const setZone = (zone: string) => query("update companies set timezone = $2 where id = $1", [company.id, zone]);
 const iso = async (clock: string) => (await instantOf(company.id, clock))?.toISOString();
 
-test("for every valid name, recipients' hours match the company's local time", async () => {
+test("recipients' hours match the company's local time for every valid zone name", async () => {
   const names = await zoneNames();
   expect(names.length).toBeGreaterThan(300);
   for (const clock of ["2026-12-01 03:12:00", "2026-03-02 12:00:00", "2026-07-01 23:30:00"]) {
@@ -30,7 +30,7 @@ test("for every valid name, recipients' hours match the company's local time", a
   }
 });
 
-test("the console's schedule interprets local times like recipients' hours", async () => {
+test("the console interprets scheduled local times like recipients' hours", async () => {
   for (const zone of ["Africa/Casablanca", "CET", "America/New_York", "Asia/Kathmandu"]) {
     await setZone(zone);
     const clock = "2026-12-01T03:12:00";
@@ -44,13 +44,13 @@ test("the console's schedule interprets local times like recipients' hours", asy
   }
 });
 
-test("a local time skipped by daylight saving moves by that hour, and of a repeated one the second counts", async () => {
+test("a local time skipped by daylight saving moves by that hour, and the second of a repeated one is used", async () => {
   await setZone("Europe/Berlin");
   expect(await iso("2027-03-28T02:30")).toBe("2027-03-28T01:30:00.000Z");
   expect(await iso("2027-10-31T02:30")).toBe("2027-10-31T01:30:00.000Z");
 });
 
-test("a day begins with the first midnight of it", async () => {
+test("a day begins with its first midnight", async () => {
   const start = async (day: string, zone: string) =>
     (await queryOne<{ at: Date }>("select day_start($1, $2) as at", [day, zone]))!.at.toISOString();
   expect(await start("2026-07-01", "Europe/Berlin")).toBe("2026-06-30T22:00:00.000Z");
@@ -59,7 +59,7 @@ test("a day begins with the first midnight of it", async () => {
   expect(await start("2026-09-06", "America/Santiago")).toBe("2026-09-06T04:00:00.000Z");
 });
 
-test("an unknown name is refused when set; one stored earlier breaks no page", async () => {
+test("an unknown zone name is refused; one that is already stored breaks no page", async () => {
   const path = `/api/companies/${company.id}/`;
   const asOwner = { token: company.token };
   for (const timezone of ["Factory", "localtime", "posixrules", "posix/UTC", "Mars/Base", "utc+1", ""]) {

@@ -162,7 +162,7 @@ describe("proof", () => {
     expect(await isTlsAllowed(domain.replace(".", "%2e"))).toBe(404);
   });
 
-  test("the token verifies it, which the service serves itself if the domain leads to it", async () => {
+  test("the token verifies a domain that leads to the service, which serves the token itself", async () => {
     const company = await newCompany(app);
     const domain = "read.beacon.example";
     const { tracking_domain_token: value } = await changed(company, { tracking_domain: domain });
@@ -172,7 +172,7 @@ describe("proof", () => {
     expect(await activated(company)).toMatchObject({ tracking_domain_token: value });
   });
 
-  test("an address, an alias alone, another text, a redirect or a flood verify nothing; the token elsewhere does", async () => {
+  test("an address, an alias alone, another text, a redirect or a flood verifies nothing; the token elsewhere does", async () => {
     const company = await newCompany(app);
     const domain = "read.harbour.example";
     const { tracking_domain_token: value } = await changed(company, { tracking_domain: domain });
@@ -193,7 +193,7 @@ describe("proof", () => {
     await activated(company);
   });
 
-  test("one node checks it each minute until verified; one that fails for a day is pending again", async () => {
+  test("one node checks a domain each minute until it is verified; one that fails for a day is pending again", async () => {
     await query("delete from tracking_domains");
     const company = await newCompany(app);
     const domain = "read.meadow.example";
@@ -225,7 +225,7 @@ describe("proof", () => {
 });
 
 describe("ownership", () => {
-  test("another company's is refused, verified or not; once released it is free, and links use the service's host again", async () => {
+  test("a domain of another company is refused, verified or not; once released it is available, and links use the service's host again", async () => {
     const [first, second] = [await newCompany(app), await newCompany(app)];
     const domain = "read.orchard.example";
     const taken = [400, { tracking_domain: ["This domain belongs to another company."] }];
@@ -246,7 +246,7 @@ describe("ownership", () => {
     await activated(second, { tracking_domain: domain });
   });
 
-  test("a claim that is not verified within seven days, or of a deleted company, is replaced by another company's", async () => {
+  test("a claim that is not verified within seven days, or is of a deleted company, can be replaced by another company's", async () => {
     const [first, second, third] = [await newCompany(app), await newCompany(app), await newCompany(app)];
     const domain = "read.quarry.example";
     await changed(first, { tracking_domain: domain });
@@ -303,7 +303,7 @@ describe("content of the domain", () => {
   const statusOf = ({ mails: [mail] }: World) =>
     query<{ status: string }>("select status from subscribers where id = $1", [mail!.subscriberId]);
 
-  test("only the pages of its company's messages; links on the service's own host keep working", async () => {
+  test("it serves only the pages of its company's messages; links on the service's own host keep working", async () => {
     const domain = "read.valley.example";
     const company = await proved(domain);
     const world = await newWorld(1, company);

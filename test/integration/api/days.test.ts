@@ -29,7 +29,7 @@ const count = async (path: string, asked: Record<string, string>, by = company.a
   return status === 200 ? body.count : status;
 };
 
-test("segments and their exports: whole days for created_at, and for attributes that are dates", async () => {
+test("segments and their exports use whole days for created_at and for date attributes", async () => {
   const add = async (at: string, birthday: unknown) => {
     const email = `${at.replaceAll(":", "-")}@example.com`;
     const { body } = await company.api.post("/api/emails/subscribers/", { email, attributes: { birthday } });
@@ -71,7 +71,7 @@ test("a segment and a preview on a date attribute report how many values are not
   expect(other.body).toMatchObject({ not_dates: [] });
 });
 
-test("campaigns: created_after excludes the whole day, created_before begins with it", async () => {
+test("campaigns: created_after excludes the whole day, created_before includes no part of it", async () => {
   for (const at of [BEFORE, BEGIN, LAST, AFTER]) {
     const id = await campaign({ companyId: company.id });
     const idAt = `${Date.parse(at)
@@ -93,7 +93,7 @@ test("campaigns: created_after excludes the whole day, created_before begins wit
   expect(await count("/api/emails/campaigns/", { created_after: "2026-02" })).toBe(400);
 });
 
-test("events: since includes the day, until stays exclusive; statistics use the company's days", async () => {
+test("events: since includes the day and until excludes it; statistics use the company's days", async () => {
   const id = await campaign({ companyId: company.id });
   const mail = await sentEmail(company.id, id);
   for (const at of [BEFORE, BEGIN, LAST, AFTER]) {
@@ -118,13 +118,13 @@ test("events: since includes the day, until stays exclusive; statistics use the 
   ]);
 });
 
-test("statistics end with the company's today, and new people count on it", async () => {
+test("statistics end with the company's today, and people created today count on it", async () => {
   const today = await queryOne<{ day: string }>("select local_time(now(), $1)::date::text as day", [ZONE]);
   const { body } = await company.api.get("/api/emails/stats/", { query: { days: 2 } });
   expect(body.growth.at(-1)).toMatchObject({ date: today!.day, subscribed: 4 });
 });
 
-test("the audit log, in the API and in the console", async () => {
+test("the audit log, in the API and in the console, uses the company's days", async () => {
   const path = `/api/companies/${company.id}/audit-log/`;
   const owner = client(app, { token: company.token });
   for (const at of [BEFORE, BEGIN, LAST, AFTER]) {

@@ -390,7 +390,7 @@ describe("every operation", () => {
     expect(body.results.map(({ type }: { type: string }) => type)).toEqual(expect.arrayContaining(["unsubscribed"]));
   });
 
-  test("deletes everything; afterwards every route has been called", async () => {
+  test("deleting everything works; after that every route has been called", async () => {
     await call(`DELETE ${E}/subscribers/:id/`, { id: things.subscriber! });
     await call(`DELETE ${E}/lists/:id/`, { id: things.list! });
     await call(`DELETE ${E}/templates/:id/`, { id: things.template! });

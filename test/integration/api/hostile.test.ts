@@ -173,7 +173,7 @@ describe("hostile input", () => {
     ["prototype columns", "email,__proto__,constructor,toString\na@example.com,x,y,z\n"],
     ["UTF-16", new Uint8Array(Buffer.from("\ufeffemail\na@example.com\n", "utf16le"))],
     ["bytes of an image", new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])],
-  ])("as an uploaded file: %s", async (_, content) => {
+  ])("%s as an uploaded file", async (_, content) => {
     for (const path of ["/api/emails/subscribers/bulk/", "/api/emails/media/"]) {
       for (const filename of ["a.csv", "../../etc/passwd", "a\u202egnp.exe", `${"x".repeat(300)}.svg`]) {
         await company.api.post(path, fileForm(content, filename));
@@ -195,7 +195,7 @@ describe("hostile input", () => {
     }
   });
 
-  test("afterwards no prototype is polluted, and the company is served", async () => {
+  test("no prototype is polluted by any of it, and the company is served", async () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     expect((await company.api.get(`/api/companies/${company.id}/`)).status).toBe(200);
   });

@@ -162,7 +162,7 @@ describe("access to another company's resources", () => {
     ],
     ["PATCH", "/api/companies/:company/", "default_smtp_config_id", (o) => ({ default_smtp_config_id: o.smtp })],
     ["PATCH", `${E}/subscribers/:subscriber/`, "lists", (o) => ({ lists: [o.list] })],
-  ])("%s %s with another's id is 400 on %s", async (method, path, field, body) => {
+  ])("%s %s with another company's id is 400 on %s", async (method, path, field, body) => {
     const mine = await mineOnce();
     const own = client(app, { token: ours.token, query: { company: ours.id } });
     const target = path.replaceAll(/:(\w+)/g, (_, name: string) => mine[name]!);
@@ -181,7 +181,7 @@ describe("access to another company's resources", () => {
     ["/api/companies/mine:company/api-keys/:key/", "person"],
     ["/api/companies/mine:company/members/:user/", "person"],
     [`${E}/webhook-endpoints/mine:endpoint/deliveries/:delivery/redeliver/`, "key"],
-  ])("%s: another's id below one's own is 404", async (path, who) => {
+  ])("%s: another company's id below an own one is 404", async (path, who) => {
     const mine = await mineOnce();
     const target = path.replaceAll(
       /(mine)?:(\w+)/g,
@@ -224,14 +224,14 @@ describe("access to another company's resources", () => {
     expect([201, 400]).toContain(status);
   });
 
-  test("filters by another's ids find nothing", async () => {
+  test("filters by another company's ids find nothing", async () => {
     for (const path of [`${E}/sent-emails/`, `${E}/events/`]) {
       const { status, body } = await ours.api.get(path, { query: { campaign: owned.campaign! } });
       expect([status, body?.count ?? 0]).toEqual([status === 400 ? 400 : 200, 0]);
     }
   });
 
-  test("afterwards nothing of the other company has changed", async () => {
+  test("nothing of the other company has changed after all of it", async () => {
     expect(await everything()).toEqual(before);
   });
 });

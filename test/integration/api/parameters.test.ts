@@ -42,11 +42,11 @@ describe("a repeated parameter", () => {
     [`${E}/events/?since=2026-01-01&since=2026-02-01`, "since"],
     [`${E}/stats/domains/?campaign=${NOBODY}&campaign=x`, "campaign"],
     [`${E}/stats/?days=1&days=2`, "days"],
-  ])("of a non-filter is refused: %s", async (path, name) => {
+  ])("is refused if it is not a filter: %s", async (path, name) => {
     expect(await company.api.get(path)).toMatchObject({ status: 400, body: { [name]: ONCE } });
   });
 
-  test("with one distinct non-blank value counts as that value", async () => {
+  test("counts as one value if the values are equal and not blank", async () => {
     await company.api.post(`${E}/subscribers/`, { email: "ann@example.com" });
     const { body } = await company.api.get(`${E}/subscribers/?status=active&status=&status=active&page=1&page=1`);
     expect(body.count).toBe(1);
@@ -59,7 +59,7 @@ describe("a repeated parameter", () => {
     expect(one.body).toEqual({ status: ['"gone" is not a valid choice.'] });
   });
 
-  test("of an export returns entries with any of the values", async () => {
+  test("matches, in an export, entries with any of its values", async () => {
     for (const email of ["bob@example.com", "cleo@example.com"]) await company.api.post(`${E}/subscribers/`, { email });
     await company.api.post(`${E}/suppressions/`, { email: "bob@example.com", kind: "unsubscribed" });
     await company.api.post(`${E}/suppressions/`, { email: "cleo@example.com", kind: "complained" });

@@ -46,7 +46,7 @@ describe("inbound sources", () => {
   const waiting = async () => (await queryOne<{ n: number }>("select count(*) as n from inbound_reports"))!.n;
   const hardBounce = (Email: string) => ({ RecordType: "Bounce", Type: "HardBounce", ID: Email, Email });
 
-  test("the address can be read again, its secret never; after deletion it is gone", async () => {
+  test("the address can be read again, the secret never; after deletion the address is 404", async () => {
     const { id, url } = await newSource("postmark", "very secret");
     expect(url).toMatch(/^http:\/\/[^/]+\/api\/emails\/inbound\/postmark\/[A-Za-z0-9_-]{43}\/$/);
     const listed = await company.api.get(SOURCES);
@@ -73,7 +73,7 @@ describe("inbound sources", () => {
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
   });
 
-  test("another provider's address, a made-up one and another method are 404 and 405", async () => {
+  test("another provider's or an invented address is 404, and another method 405", async () => {
     const { url } = await newSource("postmark");
     for (const other of [
       url.replace("postmark", "brevo"),

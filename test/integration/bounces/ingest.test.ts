@@ -159,7 +159,7 @@ describe("ingesting reports", () => {
     }
   });
 
-  test("without a token the Message-ID matches, then a recipient with a message within 14 days", async () => {
+  test("a report without a token matches by Message-ID, else by a recipient with a message within 14 days", async () => {
     const world = await newWorld(3);
     const [first, second, old] = world.mails;
     const report = (returnedMessageId: string | null, recipient: string) =>

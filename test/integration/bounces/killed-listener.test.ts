@@ -137,7 +137,7 @@ describe("kill -9 in a storm", () => {
     while (answered.size < KILL_AFTER) await sleep(1);
   };
 
-  test("the listening node: every message answered with 250 has its effect, and duplicates have none", async () => {
+  test("killing the listening node: every message answered with 250 has its effect, and duplicates have none", async () => {
     const now = await storm();
     await untilMany(now);
     node.child.signal("SIGKILL");
@@ -149,7 +149,7 @@ describe("kill -9 in a storm", () => {
     await everythingOnce(now);
   });
 
-  test("PostgreSQL: everything answered with 250 is there after the restart, and the storm continues", async () => {
+  test("killing PostgreSQL: every message answered with 250 is there after the restart, and the storm continues", async () => {
     const now = await storm();
     await untilMany(now);
     await killDatabase();

@@ -108,7 +108,7 @@ describe("the SMTP listener", () => {
     expect(await inbound(world)).toEqual([]);
   });
 
-  test("an internationalised address is found in both spellings of its domain", async () => {
+  test("accepts an internationalised address in both spellings of its domain", async () => {
     const world = await bouncing(2, `b${newId().slice(-8)}@bücher.example`);
     const dialogue = await greeted();
     const punycode = (await world.verp(0)).replace("bücher", "xn--bcher-kva");
@@ -143,7 +143,7 @@ describe("the SMTP listener", () => {
     expect(await statusOf(world)).toBe(4);
   });
 
-  test("a storm over 20 connections: every message is answered with 250 and every mail bounced, once", async () => {
+  test("answers every message of a storm over 20 connections with 250, and counts every bounced mail once", async () => {
     const world = await bouncing(200);
     const talkers = await Promise.all(Array.from({ length: 20 }, () => greeted()));
     const verps = await Promise.all(world.mails.map((_, n) => world.verp(n)));
@@ -168,7 +168,7 @@ describe("the SMTP listener", () => {
     expect(counted).toEqual({ events: 200, bounced: 200, suppressed: 200 });
   });
 
-  describe("with tight limits", () => {
+  describe("enforces its limits:", () => {
     const ingester = startIngester(() => {});
     const listenWith = async (limits: InboundListenerLimits, ingest = ingester.ingest) => {
       const listener = new InboundListener({
@@ -184,7 +184,7 @@ describe("the SMTP listener", () => {
       return { listener, at: await listener.listen() };
     };
 
-    test("limits connections per network, and accepts another one when one ends", async () => {
+    test("connections per network are limited, and another one is accepted when one ends", async () => {
       const { listener, at } = await listenWith({ maxOfNetwork: 2 });
       try {
         const [first] = [await greeted(at), await greeted(at)];
@@ -206,7 +206,7 @@ describe("the SMTP listener", () => {
       }
     });
 
-    test("closes the connection of a message that arrives too slowly", async () => {
+    test("the connection of a message that arrives too slowly is closed", async () => {
       const { listener, at } = await listenWith({ maxMessageMs: 400 });
       const world = await bouncing();
       const dialogue = await greeted(at);
@@ -277,7 +277,7 @@ describe("the SMTP listener", () => {
     test.each([
       ["plain", false],
       ["over TLS", true],
-    ])("who ends its side and waits for nothing is let go (%s)", async (_, overTls) => {
+    ])("closes the connection of a client that half-closed it and expects no reply (%s)", async (_, overTls) => {
       const { listener, at } = await listenWith({ afterEndMs: 50 });
       try {
         const dialogue = await greeted(at);
@@ -294,7 +294,7 @@ describe("the SMTP listener", () => {
       }
     });
 
-    test("a stop answers the messages received, then ends the connections", async () => {
+    test("when stopped it answers the messages received, then ends the connections", async () => {
       const { listener, at } = await listenWith({});
       const world = await bouncing();
       const dialogue = await greeted(at);

@@ -77,7 +77,7 @@ describe("bounce mailbox", () => {
       [id],
     ))!;
 
-  test("messages are ingested, then moved; a lost connection is opened again", async () => {
+  test("messages are ingested, then moved; a lost connection is reopened", async () => {
     const world = await newWorld(3);
     const box = await newBox(world);
     put(world.mails.slice(0, 2));
@@ -209,7 +209,7 @@ describe("bounce mailbox", () => {
     expect(await came(world)).toEqual(expected(world.mails));
   });
 
-  test("one node reads it while its lease lasts, even if two configurations name it; then another one does", async () => {
+  test("one node reads it while its lease lasts, even if two configurations name it; then another node does", async () => {
     const world = await newWorld();
     const box = await newBox(world);
     await newBox(world, "127.0.0.1", box);

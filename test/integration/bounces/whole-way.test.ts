@@ -21,7 +21,7 @@ interface HookEvent {
   metadata: Record<string, unknown>;
 }
 
-describe("from campaign to bounce", () => {
+describe("bounces end to end:", () => {
   let app: App;
   let smtp: SmtpServer;
   let company: TestCompany;

@@ -177,7 +177,7 @@ describe("a test send", () => {
     expect((await within(400)).results).toMatchObject([late, late]);
   });
 
-  test("of a written content has its preheader, its own text part and its CSS inlined", async () => {
+  test("has the preheader, text part and inlined CSS of written content", async () => {
     const html = "<style>p { color: red }</style><p>One</p>";
     const content = { subject: "S", body: html, preheader: "Peek", text_body: "As text", inline_css: true };
     const sent = await sendTest({ template_id: undefined, ...content });
@@ -190,7 +190,7 @@ describe("a test send", () => {
     });
   });
 
-  test("reports all errors as one 400; hour, month and warm-up limits apply, and more than 20 per minute is 429", async () => {
+  test("reports all errors in one 400; hour, month and warm-up limits apply, and more than 20 per minute get 429", async () => {
     const wrong = await api.post(`${API}/send/test/`, {
       smtp_config_id: template,
       to: [],
@@ -350,7 +350,7 @@ describe("a draft", () => {
     }
   });
 
-  test("as a duplicate has everything that the campaign's request had, before and after expansion", async () => {
+  test("duplicated from a campaign has everything that the campaign's request had, before and after expansion", async () => {
     const media = (await api.post(`${API}/media/`, fileForm("a file", "a.txt"))).body.id;
     await api.post(`${API}/suppressions/`, { email: "bob@example.com" });
     await api.post(`${API}/subscribers/`, { email: "ann@example.com", first_name: "Anna", lists: [list] });
@@ -383,7 +383,7 @@ describe("a draft", () => {
   });
 });
 
-describe("resend to non-openers", () => {
+describe("resending to non-openers", () => {
   const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
   const resend = (id: string, extra: object = {}, headers = {}) =>
     api.post(`${API}/campaigns/${id}/resend/`, { to: "non_openers", ...extra }, { headers });
@@ -420,7 +420,7 @@ describe("resend to non-openers", () => {
     return id;
   }
 
-  test("reaches those who got it and neither opened nor clicked, with the first snapshot and their values", async () => {
+  test("reaches recipients who got the mail and neither opened nor clicked, with the original snapshot and their values", async () => {
     const id = await sentToList();
     // An open right after delivery is a machine's.
     await reader("203.0.113.9").get(linkTo("machine", "open"));

@@ -133,7 +133,7 @@ describe("a draft", () => {
     expect((await api.get(`${API}/drafts/${newId()}/check/`)).status).toBe(404);
   });
 
-  test("with content is validated like a template, at the field, and previewed with it", async () => {
+  test("is validated like a template if it has its own content, with errors at the field, and previewed with that content", async () => {
     const content = { subject: "Hello [[first_name|default:friend]]", preheader: "Peek", body: "<p>One</p>" };
     const faults = [
       [{ template_id: newId(), content }, "Give either template_id or content, not both."],
@@ -201,7 +201,7 @@ describe("a draft", () => {
     expect(toReceivers.body.warnings.join()).not.toContain("first_name");
   });
 
-  test("without content, or with a deleted template, has no preview: 400 at the field", async () => {
+  test("has no preview without content, or with a deleted template: 400 at the field", async () => {
     for (const template of [undefined, newId(), "no id"]) {
       const id = await draft("to-list", { template_id: template });
       expect(await preview(id)).toMatchObject({ status: 400, body: { template_id: [expect.any(String)] } });

@@ -65,7 +65,7 @@ describe("queued confirmations", () => {
     expect(await transaction((client) => confirmMailbox(client, link))).toEqual({ email: "a@example.com", joins: [] });
   });
 
-  test("of a change of address are sent once on any number of nodes, and dropped if there is no server", async () => {
+  test("for a change of address are sent once on any number of nodes, and dropped if there is no mail server", async () => {
     const subscriberId = await ask();
     await query("update subscribers set status = 'active' where company_id = $1", [company.id]);
     const change = (email: string) =>

@@ -88,7 +88,7 @@ describe("a campaign from request to delivery", () => {
     expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(40);
   });
 
-  test("to 700 members: each gets one mail, the campaign is completed", async () => {
+  test("reaches each of 700 members with one mail and is completed", async () => {
     await members(700);
     const id = await send();
     expect(await ended(id)).toMatchObject({ status: "completed", total_emails: 700, sent_count: 700, failed_count: 0 });
@@ -96,7 +96,7 @@ describe("a campaign from request to delivery", () => {
     expect(server.messages).toHaveLength(700);
   });
 
-  test("at each recipient's hour: those past it at once, the others when it comes", async () => {
+  test("is sent at each recipient's local hour, and at once where that hour has passed", async () => {
     await members(3);
     for (const [email, timezone] of [
       ["u1@example.com", "Etc/GMT-9"],
@@ -127,7 +127,7 @@ describe("a campaign from request to delivery", () => {
     expect(await ended(id)).toMatchObject({ status: "partial", sent_count: 2, failed_count: 1 });
   });
 
-  test("UTM tags: tracked links lead to tagged addresses, copies contain tagged links", async () => {
+  test("has tagged addresses behind its tracked links, and tagged links in copies", async () => {
     const { api } = company;
     const given = {
       name: "Tagged",
@@ -161,7 +161,7 @@ describe("a campaign from request to delivery", () => {
     ]);
   });
 
-  test("some refused: partial; a resume sends to them only and completes it", async () => {
+  test("is partial if some recipients are refused; a resume sends to them only and completes it", async () => {
     await members(20);
     answer = ({ verb, to }) => (verb === "RCPT" && /^u[1-5]@/.test(to) ? "554 5.3.0 not today" : undefined);
     const id = await send();
@@ -176,7 +176,7 @@ describe("a campaign from request to delivery", () => {
     expect(server.messages.map(({ to }) => to[0]).toSorted()).toEqual([1, 2, 3, 4, 5].map((n) => `u${n}@example.com`));
   });
 
-  test("the sender refused: the campaign stops, fails the rest, and gives the reason", async () => {
+  test("stops if the sender is refused, fails the rest, and gives the reason", async () => {
     await members(300);
     answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 you may not send from here" : undefined);
     const id = await send();
@@ -186,7 +186,7 @@ describe("a campaign from request to delivery", () => {
     expect(await company.api.post(`${API}/campaigns/${id}/resume/`)).toMatchObject({ status: 400 });
   });
 
-  test("the configuration deleted before a schedule is due: failed with a clear error", async () => {
+  test("fails with a clear error if its configuration is deleted before it is due", async () => {
     await members(3);
     const id = await send({ scheduled_for: new Date(Date.now() + 60_000).toISOString() });
     await company.api.delete(`${API}/smtp-configs/${smtp}/`);
@@ -199,7 +199,7 @@ describe("a campaign from request to delivery", () => {
     });
   });
 
-  test("the configuration deleted after a campaign: a resume sends nothing through it any more", async () => {
+  test("does not resume through a configuration that was deleted after it", async () => {
     await members(5);
     answer = ({ verb, to }) => (verb === "RCPT" && to === "u1@example.com" ? "554 5.3.0 not today" : undefined);
     const id = await send();
@@ -217,7 +217,7 @@ describe("a campaign from request to delivery", () => {
     expect(server.messages).toEqual([]);
   });
 
-  test("a sender with a Unicode domain: the same Message-ID in the mail, the list of mails and the webhook", async () => {
+  test("has the same Message-ID in the mail, the list of mails and the webhook if the sender's domain is Unicode", async () => {
     await members(1);
     await company.api.patch(`${API}/smtp-configs/${smtp}/`, { sender_email: "News@BÜCHER.example" });
     await company.api.post(`${API}/webhook-endpoints/`, { url: "http://127.0.0.1:9/", events: ["delivered"] });
@@ -233,7 +233,7 @@ describe("a campaign from request to delivery", () => {
     expect(delivery!.payload.metadata).toMatchObject({ message_id: mail.message_id });
   });
 
-  test("with an attachment that was deleted after the request: it is still in the mail", async () => {
+  test("keeps its attachment even if the file is deleted after the request", async () => {
     await members(1);
     const form = new FormData();
     form.set("file", new Blob(["the terms"]), "terms.txt");
@@ -246,7 +246,7 @@ describe("a campaign from request to delivery", () => {
     expect(server.messages[0]!.raw).toContain("terms.txt");
   });
 
-  test("a double opt-in mail arrives with its link as it is, and without a footer", async () => {
+  test("for a double opt-in has an unchanged link and no footer", async () => {
     await company.api.patch(`/api/companies/${company.id}/`, { double_opt_in: true });
     expect(
       (
@@ -291,7 +291,7 @@ describe("a campaign from request to delivery", () => {
     },
   );
 
-  test("a double opt-in mail speaks with the company's branding, in its language where the form's is unknown", async () => {
+  test("for a double opt-in has the company's branding, and its language if the form's is unknown", async () => {
     const branding = {
       name: "Lantern <b>& Söhne",
       logo_url: "https://cdn.example/l.png?a=1&b=2",

@@ -29,7 +29,7 @@ describe("editing a scheduled campaign", () => {
       [id],
     );
 
-  test("name, time and audience change, and what is not given stays", async () => {
+  test("changes name, time and audience, and keeps fields that are not given", async () => {
     const id = await scheduled();
     const others = await newList(company.id, "Others");
     await addMembers(company, 3, others);

@@ -10,7 +10,7 @@ const SIZE = Number(process.env.EXPAND_SIZE ?? 100_000);
 describe(`a list of ${SIZE}`, () => {
   const rows = useRows();
 
-  test("is expanded exactly, and mail can leave after the first, small slice", async () => {
+  test("is expanded exactly, and mail can be sent after the first, small slice", async () => {
     const company = await newCompany();
     await query(
       `with added as (

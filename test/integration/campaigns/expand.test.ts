@@ -30,8 +30,8 @@ describe("expansion", () => {
   const rows = useRows();
   const company = useCompany();
 
-  describe("of a list", () => {
-    test("leaves out subscribers that are not active, left the list, or are suppressed by address or domain", async () => {
+  describe("a list", () => {
+    test("leaves out subscribers that are inactive, left the list, or are suppressed by address or domain", async () => {
       await addMembers(company, 9);
       await setStatus(company, "u1@example.com", "unsubscribed");
       await setStatus(company, "u2@example.com", "unconfirmed");
@@ -54,7 +54,7 @@ describe("expansion", () => {
       expect(await campaignRow(id)).toMatchObject({ total_emails: 2, next_seq: 3, suppressed_count: 6 });
     });
 
-    test("of a transactional send reaches unsubscribed subscribers, but none that bounced, are unconfirmed or otherwise blocked", async () => {
+    test("reaches unsubscribed subscribers in a transactional send, but none that bounced, are unconfirmed or otherwise blocked", async () => {
       await addMembers(company, 6);
       await setStatus(company, "u1@example.com", "unsubscribed");
       await suppress(company, { email: "u1@example.com", kind: "unsubscribed" });
@@ -89,7 +89,7 @@ describe("expansion", () => {
       expect((await recipients(id)).map(({ seq }) => seq)).toEqual(Array.from({ length: 600 }, (_, n) => n + 1));
     });
 
-    test("that was deleted before: the campaign fails and gives the reason", async () => {
+    test("fails the campaign with a reason if the list was deleted before", async () => {
       const id = await newCampaign(company, { list_id: await newList(company.id) });
       await query("delete from lists where company_id = $1 and id <> $2", [company.id, company.list]);
       await expandAll(rows, id);
@@ -100,7 +100,7 @@ describe("expansion", () => {
       });
     });
 
-    test("that is deleted halfway: recipients already written get the mail", async () => {
+    test("halfway keeps the recipients already written if the list is deleted then", async () => {
       await addMembers(company, 800);
       const id = await newCampaign(company);
       await expandSlice(rows.broker, id);
@@ -110,7 +110,7 @@ describe("expansion", () => {
     });
   });
 
-  test("by the recipients' timezones: a slice that is lost is written again, each has one row and the hour of their zone", async () => {
+  test("the expansion by time zone writes a lost slice again, with one row for each recipient, due at the hour of their zone", async () => {
     await addMembers(company, 700);
     await query(
       `update subscribers set attributes = jsonb_build_object('timezone',
@@ -144,7 +144,7 @@ describe("expansion", () => {
     }
   });
 
-  test("of a segment takes the active subscribers that its rules hold for", async () => {
+  test("a segment expands to the active subscribers that match its rules", async () => {
     await addMembers(company, 30);
     await setStatus(company, "u10@example.com", "unsubscribed");
     const segment = "01a00000-0000-7000-8000-000000000001";
@@ -160,10 +160,10 @@ describe("expansion", () => {
     expect(await campaignRow(id)).toMatchObject({ total_emails: 10, suppressed_count: 1 });
   });
 
-  describe("of receivers", () => {
+  describe("receivers of the request", () => {
     const type = { campaign_type: "to_receivers", list_id: null };
 
-    test("keeps their order and variables; the same address twice is two mails", async () => {
+    test("keep their order and variables; an address given twice gets two mails", async () => {
       const id = await newCampaign(company, type);
       await addReceivers(company, id, [
         { email: "b@example.com", variables: { order: 1 } },
@@ -179,7 +179,7 @@ describe("expansion", () => {
       expect(await query("select 1 from campaign_receivers where campaign_id = $1", [id])).toEqual([]);
     });
 
-    test("links those that are subscribers; who unsubscribed or is suppressed has a row that says why", async () => {
+    test("have a link to their subscriber; unsubscribed and suppressed ones have a row that gives the reason", async () => {
       await addMembers(company, 3);
       await setStatus(company, "u2@example.com", "unsubscribed");
       await setStatus(company, "u3@example.com", "unconfirmed");
@@ -228,7 +228,7 @@ describe("expansion", () => {
       expect(await query("select from subscribers where company_id = $1 and email = ''", [company.id])).toEqual([]);
     });
 
-    test("of a transactional send says what is in the way beside an unsubscription", async () => {
+    test("have the reason other than an unsubscription that blocks a transactional send", async () => {
       await suppress(company, { email: "a@blocked.example", kind: "unsubscribed" });
       await suppress(company, { domain: "blocked.example" });
       await suppress(company, { email: "b@example.com", kind: "unsubscribed" });
@@ -241,7 +241,7 @@ describe("expansion", () => {
       ]);
     });
 
-    test("of a transactional send reaches unconfirmed subscribers", async () => {
+    test("are reached by a transactional send even if their subscriber is unconfirmed", async () => {
       await addMembers(company, 1);
       await setStatus(company, "u1@example.com", "unconfirmed");
       const id = await newCampaign(company, { ...type, is_transactional: true });
@@ -251,7 +251,7 @@ describe("expansion", () => {
     });
   });
 
-  describe("concurrently and through crashes", () => {
+  describe("survives concurrency and crashes:", () => {
     const everyoneOnce = async (campaignId: string, count: number) => {
       const found = await queryOne(
         `select count(*) as n, count(distinct subscriber_id) as people, min(seq) as lo, max(seq) as hi

@@ -74,7 +74,7 @@ describe("the expansion queue", () => {
     expect((await campaignRow(fine)).expanded_at).not.toBeNull();
   });
 
-  test("given up half-way: a resume sends to the recipients it had and selects the rest", async () => {
+  test("a campaign given up half-way resumes with the recipients it had and selects the rest", async () => {
     const company = await newCompany();
     await addMembers(company, 1_200);
     const id = await newCampaign(company);
@@ -115,7 +115,7 @@ describe("the expansion queue", () => {
     expect(await written(id)).toBe(5);
   });
 
-  test("a process that stops begins no further slice", async () => {
+  test("a stopping process begins no further slice", async () => {
     const company = await newCompany();
     await addMembers(company, 100);
     const id = await newCampaign(company);

@@ -30,7 +30,7 @@ describe("failures of a campaign", () => {
     return id;
   }
 
-  test("are all of its failed recipients, each reason once, with the server's codes", async () => {
+  test("group all of its failed recipients, with each reason once and the server's codes", async () => {
     const refused = (text: string) => ({ status: 3, error: `Refused: ${text}`, reply: text });
     const id = await campaign(14, [
       { ...refused("550 5.1.1 <u1@example.com>: User unknown"), status: 4 },
@@ -144,7 +144,7 @@ describe("failures of a campaign", () => {
     expect(seen.reduce((sum, { count }) => sum + count, 0)).toBe(230);
   });
 
-  describe("of more than are read", () => {
+  describe("that exceed the number of rows read:", () => {
     const MANY = 24_000;
     const STOPPED = "Stopped by the API key.";
 

@@ -13,7 +13,7 @@ const room = { limit: null, used: 0, room: null, retry_after_seconds: 0 } as {
   retry_after_seconds: number;
 };
 
-describe("over HTTP", () => {
+describe("campaigns over HTTP", () => {
   let app: App;
   let company: TestCompany;
   let template: string;
@@ -51,7 +51,7 @@ describe("over HTTP", () => {
   });
   const receivers = [{ email: "carol@example.com", first_name: "Carol", order: 7 }];
 
-  test("the three sends: 201 with the campaign", async () => {
+  test("the three sends return 201 with the campaign", async () => {
     const { api } = company;
     const first = await api.post(`${API}/send/to-list/`, toList());
     expect(first).toMatchObject({
@@ -79,7 +79,7 @@ describe("over HTTP", () => {
     });
   });
 
-  test("with a bearer token the company is named in the body", async () => {
+  test("a send with a bearer token names the company in its body", async () => {
     const api = client(app, { token: company.token });
     expect(await api.post(`${API}/send/to-list/`, toList())).toMatchObject({
       status: 400,
@@ -88,7 +88,7 @@ describe("over HTTP", () => {
     expect(await api.post(`${API}/send/to-list/`, toList({ company: company.id }))).toMatchObject({ status: 201 });
   });
 
-  test("all errors at once: 400; no key: 401", async () => {
+  test("a send without a key is 401, and one with several errors reports all in one 400", async () => {
     const given = { name: "", template_id: UNKNOWN, smtp_config_id: "x", receivers: [{ name: "nobody" }] };
     expect(await company.api.post(`${API}/send/to-receivers/`, given)).toMatchObject({
       status: 400,
@@ -102,7 +102,7 @@ describe("over HTTP", () => {
     expect(await client(app).post(`${API}/send/to-list/`, toList())).toMatchObject({ status: 401 });
   });
 
-  test("a mistyped field stops a send, with a hint, and no campaign is made", async () => {
+  test("a misspelled field refuses the send with a hint, and no campaign is created", async () => {
     const { api } = company;
     const count = async () => (await api.get(`${API}/campaigns/`)).body.count;
     const before = await count();
@@ -128,7 +128,7 @@ describe("over HTTP", () => {
     expect(sent).toMatchObject({ status: 201, body: { lists: [], total_emails: 1, status: "pending" } });
   });
 
-  test("a suppressed receiver of a send has a row that says why, in the list, its counts, and the CSV", async () => {
+  test("a suppressed receiver has a row with the reason in the list, its counts, and the CSV", async () => {
     const { api } = await newCompany(app).then(async (other) => {
       await query("update smtp_configs set company_id = $2 where id = $1", [smtp, other.id]);
       return other;
@@ -159,7 +159,7 @@ describe("over HTTP", () => {
     ).toEqual({ n: 3 });
   });
 
-  test("more than the hour has left: 429 with Retry-After", async () => {
+  test("a send of more mails than the hour has left gets 429 with Retry-After", async () => {
     Object.assign(room, { limit: 100, used: 99, room: 1, retry_after_seconds: 60 });
     const answer = await company.api.post(`${API}/send/to-list/`, toList());
     Object.assign(room, { limit: null, used: 0, room: null, retry_after_seconds: 0 });
@@ -215,7 +215,7 @@ describe("over HTTP", () => {
     expect(media("preferences/{token}")).toEqual(["text/html", "application/json"]);
   });
 
-  test("Idempotency-Key comes as a header", async () => {
+  test("Idempotency-Key is read from the header", async () => {
     const { api } = company;
     const headers = { "Idempotency-Key": "order-1043" };
     const first = await api.post(`${API}/send/to-list/`, toList(), { headers });
@@ -227,7 +227,7 @@ describe("over HTTP", () => {
     expect(await api.post(`${API}/send/to-list/`, toList(), { headers: long })).toMatchObject({ status: 400 });
   });
 
-  test("scheduled, cancelled, and not twice; resume of it is refused", async () => {
+  test("a scheduled send is cancelled once, and a resume of it is refused", async () => {
     const { api } = company;
     const { body } = await api.post(`${API}/send/to-list/`, toList({ scheduled_for: "2999-01-01T00:00:00Z" }));
     expect(body).toMatchObject({ status: "scheduled", scheduled_for: "2999-01-01T00:00:00.000Z" });
@@ -281,7 +281,7 @@ describe("over HTTP", () => {
     expect(down.headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
   });
 
-  test("no file: 400; another company's campaign or file: 404", async () => {
+  test("a missing file is 400; another company's campaign or file is 404", async () => {
     expect(await company.api.post(`${API}/media/`, new FormData())).toMatchObject({
       status: 400,
       body: { file: expect.any(Array) },

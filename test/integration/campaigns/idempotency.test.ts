@@ -44,7 +44,7 @@ describe("Idempotency-Key", () => {
     world.admitEmails = () => {};
   });
 
-  test("with another body, or another kind of send: 409", async () => {
+  test("the same key with another body, or for another kind of send, is 409", async () => {
     await send({ idempotency_key: "k" });
     await expect(send({ idempotency_key: "k", name: "Other" })).rejects.toMatchObject({ code: "CONFLICT" });
     const other = toReceivers(company, [{ email: "a@example.com" }], { idempotency_key: "k" });
@@ -52,7 +52,7 @@ describe("Idempotency-Key", () => {
     expect(await campaigns()).toBe(1);
   });
 
-  test("another company's key is its own", async () => {
+  test("each company has its own keys", async () => {
     const other = await newCompany();
     const [mine, theirs] = [await send({ idempotency_key: "k" }), await send({ idempotency_key: "k" }, other)];
     expect(mine.id).not.toBe(theirs.id);
@@ -102,7 +102,7 @@ describe("Idempotency-Key", () => {
   test.each([
     ["", "This field may not be blank."],
     ["x".repeat(257), "Ensure this field has no more than 256 characters."],
-  ])("%#: no key", async (key, sentence) => {
+  ])("%#: an invalid key is refused", async (key, sentence) => {
     await expect(send({ idempotency_key: key })).rejects.toMatchObject({
       code: "INVALID",
       data: { fields: { idempotency_key: [sentence] } },

@@ -18,7 +18,7 @@ describe("reading campaigns", () => {
   const world = useWorld();
   const company = useCompany();
 
-  test("the list: newest first, with search, filters and orderings", async () => {
+  test("lists the newest first, with search, filters and orderings", async () => {
     const ask = as(world, company);
     const ids: string[] = [];
     for (const name of ["Alpha", "Beta", "Gamma"])
@@ -42,7 +42,7 @@ describe("reading campaigns", () => {
     expect(await as(world, await newCompany())("campaigns.list", {})).toMatchObject({ count: 0, results: [] });
   });
 
-  test("the list by time of creation", async () => {
+  test("sorts the list by time of creation", async () => {
     const ask = as(world, company);
     const at: Record<string, string> = {};
     for (const name of ["Alpha", "Beta", "Gamma"]) {
@@ -69,7 +69,7 @@ describe("reading campaigns", () => {
     await expect(ask("campaigns.list", { created_after: "yesterday" })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  test("a campaign shows its content and how many people opened and clicked, in the list, too", async () => {
+  test("shows content and the number of people who opened and clicked, in the list, too", async () => {
     await addMembers(company, 3);
     const ask = as(world, company);
     const { id, ...sent } = await ask("campaigns.sendToList", toList(company));
@@ -110,7 +110,7 @@ describe("reading campaigns", () => {
     expect(world.emitted).toContainEqual({ event: "campaign.stopped", payload: { campaignId: id } });
   });
 
-  test("get has the fields of the specification, and of the extensions", async () => {
+  test("returns the fields of the specification and of the extensions", async () => {
     const ask = as(world, company);
     const { id } = await ask("campaigns.sendToList", toList(company, { scheduled_for: "2999-01-01T00:00:00+01:00" }));
     expect(await ask("campaigns.get", { id })).toEqual({
@@ -149,7 +149,7 @@ describe("reading campaigns", () => {
       return text(await downloadFrom(world.app.broker, asked, { meta: { companyId: company.id } }));
     };
 
-    test("one line per recipient, quoted, and no cell that a spreadsheet would run as a formula", async () => {
+    test("have one line per recipient, quoted, and no cell that a spreadsheet would run as a formula", async () => {
       await addMembers(company, 2);
       await query(
         "update subscribers set email = '=cmd@example.com' where company_id = $1 and email = 'u1@example.com'",
@@ -175,7 +175,7 @@ describe("reading campaigns", () => {
       ]);
     });
 
-    test("more recipients than one page, each once", async () => {
+    test("contain each recipient once, even if they are more than one page", async () => {
       await addMembers(company, 4_100);
       const { id } = await as(world, company)("campaigns.sendToList", toList(company));
       await expanded(id);
@@ -184,7 +184,7 @@ describe("reading campaigns", () => {
       expect(new Set(lines).size).toBe(4_101);
     });
 
-    test("of a campaign without recipients is the header", async () => {
+    test("have only the header for a campaign without recipients", async () => {
       const { id } = await as(world, company)("campaigns.sendToList", toList(company));
       expect(await csv(id)).toBe("email,status,error,sent_at,opened_at,clicked_at,opens,clicks\r\n");
     });

@@ -64,7 +64,7 @@ describe("media", () => {
     }
   });
 
-  test("the usage of a file names the templates and campaigns that show or attach it, of its company alone", async () => {
+  test("the usage of a file lists the templates and campaigns of its own company that show or attach it", async () => {
     const [shown, attached, unused] = [await upload(PNG), await upload(PNG), await upload(PNG)];
     const body = `<img src="${shown.url}" alt="">`;
     const other = await newCompany();
@@ -88,7 +88,7 @@ describe("media", () => {
     await expect(usage(shown.id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("a large file is kept in parts of 256 KiB and is the same byte for byte", async () => {
+  test("a large file is stored in parts of 256 KiB and returned byte for byte", async () => {
     const content = randomBytes(3 * 256 * 1024 + 17);
     const pieces = Array.from({ length: Math.ceil(content.length / 10_007) }, (_, n) =>
       content.subarray(n * 10_007, (n + 1) * 10_007),
@@ -119,7 +119,7 @@ describe("media", () => {
     expect(document.headers!["Content-Disposition"]).toMatch(/^attachment; /);
   });
 
-  test("over the limit: 413, and nothing is stored", async () => {
+  test("a file over the limit is 413, and nothing is stored", async () => {
     const piece = Buffer.alloc(1024 * 1024);
     function* pieces() {
       for (let n = 0; n < 11; n++) yield piece;
@@ -141,7 +141,7 @@ describe("media", () => {
     expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 0 });
   });
 
-  describe("with a storage limit of 1,000,000 bytes", () => {
+  describe("the storage limit of 1,000,000 bytes", () => {
     beforeEach(() => {
       world.mediaBytes = 1_000_000;
     });
@@ -160,7 +160,7 @@ describe("media", () => {
       ) as Promise<Media>;
     const stored = () => queryOne<{ n: number }>("select count(*) n from media_parts", []);
 
-    test("a file beyond the limit is refused before a byte is read or stored, and a deletion frees space", async () => {
+    test("refuses a larger file before a byte is read or stored, and a deletion frees space", async () => {
       const { id } = await ofSize(600_000);
       const before = await stored();
       const unread = new Readable({
@@ -178,13 +178,13 @@ describe("media", () => {
       await ofSize(600_000);
     });
 
-    test("of many concurrent uploads exactly those that fit are stored", async () => {
+    test("admits exactly the uploads that fit, of many concurrent ones", async () => {
       const uploads = await Promise.allSettled(Array.from({ length: 8 }, () => ofSize(300_000)));
       expect(uploads.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
       expect(await as(world, company)("campaigns.listMedia", {})).toMatchObject({ count: 3 });
     });
 
-    test("an aborted upload frees its space", async () => {
+    test("has the space back after an aborted upload", async () => {
       const breaking = Readable.from(
         (function* () {
           yield Buffer.alloc(300_000);
@@ -216,7 +216,7 @@ describe("media", () => {
     expect(await as(world)("campaigns.listMedia", {})).toMatchObject({ count: 0, results: [] });
   });
 
-  test("a deleted file is gone everywhere, bytes and all", async () => {
+  test("a deleted file is removed everywhere, including its bytes", async () => {
     const { id } = await upload(PNG);
     const ask = as(world, company);
     expect(await ask("campaigns.getMedia", { id })).toMatchObject({ id });
@@ -227,7 +227,7 @@ describe("media", () => {
     expect(await parts(id)).toEqual({ n: 0 });
   });
 
-  test.each(["getMedia", "removeMedia"] as const)("%s of another company's file: 404", async (action) => {
+  test.each(["getMedia", "removeMedia"] as const)("%s of another company's file is 404", async (action) => {
     const { id } = await upload(PNG);
     await expect(as(world)(`campaigns.${action}`, { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect(await as(world, company)("campaigns.getMedia", { id })).toMatchObject({ id });

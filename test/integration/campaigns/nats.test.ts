@@ -9,7 +9,7 @@ import { type Server, startNats, startRedis } from "../../support/servers.ts";
 const API = "/api/emails";
 const SMTP_CONFIG = "01a00000-0000-7000-8000-000000000005";
 
-describe("with the gateway in a separate process", () => {
+describe("a gateway in a separate process", () => {
   let servers: Server[];
   let database: TestDatabase;
   let db: pg.Client;
@@ -30,7 +30,7 @@ describe("with the gateway in a separate process", () => {
     await database?.drop();
   });
 
-  test("a file of 3 MB and the results of 30,000 recipients come through whole", async () => {
+  test("transfers a file of 3 MB and the results of 30,000 recipients completely", async () => {
     const credentials = { email: "owner@example.com", password: "correct horse battery" };
     const registered = await client(cluster).post("/api/auth/register/", { ...credentials, company_name: "Acme" });
     const { company, access: token } = registered.body;

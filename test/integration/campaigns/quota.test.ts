@@ -66,7 +66,7 @@ describe("the monthly quota", () => {
     expect(await campaignRow(id)).toMatchObject({ total_emails: 1_350, failed_count: 750 });
   });
 
-  test("with room again: resume writes the rest, each recipient once", async () => {
+  test("has room again later: resume writes the rest, each recipient once", async () => {
     await allow(4);
     await addMembers(company, 9);
     const id = await newCampaign(company);

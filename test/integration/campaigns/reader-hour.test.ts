@@ -75,7 +75,7 @@ describe('timezone: "recipient"', () => {
     await releaseDueChunks();
   };
 
-  test("each recipient gets it at their local hour, past hours at once; half hours, unknown names, the company's zone", async () => {
+  test("each recipient gets the mail at their local hour, and at once if that has passed; half hours, unknown zone names and the company's zone work", async () => {
     await query("update companies set timezone = 'Etc/GMT-1' where id = $1", [company.id]);
     await people({
       tonga: "Etc/GMT-13",
@@ -134,7 +134,7 @@ describe('timezone: "recipient"', () => {
     expect(edited.scheduled_for).toBe(`${later}.000Z`);
   });
 
-  test("until the first recipient is due it is scheduled: it can be edited and cancelled", async () => {
+  test("the campaign is scheduled until the first recipient is due: it can be edited and cancelled", async () => {
     await people({ west: "Etc/GMT+8" });
     const { id } = await send(inHours(2));
     const looked = await until(
@@ -225,7 +225,7 @@ describe('timezone: "recipient"', () => {
     expect(await deliverReady(id)).toEqual([]);
   });
 
-  test("if the quota suffices for some only, a resume continues behind them, whoever is due first", async () => {
+  test("a resume continues behind the recipients for whom the quota sufficed, whoever is due first", async () => {
     const plan = `four-${company.id}`;
     await query(
       `insert into plans select (jsonb_populate_record(p, jsonb_build_object('name', $1::text, 'emails_per_month', 4))).*
@@ -318,7 +318,7 @@ describe('timezone: "recipient"', () => {
     expect((await ask()("campaigns.sendToList", toList(company))).timezone).toBeNull();
   });
 
-  test("instants of local times: daylight saving changes, and names that PostgreSQL knows as abbreviations", async () => {
+  test("local times become the right instants around daylight saving changes, and for names that PostgreSQL knows as abbreviations", async () => {
     const at = async (clock: string, zone: string) =>
       (
         await query<{ instant: Date }>("select instant from zone_instants($1::timestamp) where zone = lower($2)", [

@@ -40,7 +40,7 @@ describe("resume and cancel", () => {
     );
   };
 
-  test("a partial campaign: failed and unknown recipients go back to the queue; sent, bounced and suppressed ones stay", async () => {
+  test("a partial campaign requeues failed and unknown recipients; sent, bounced and suppressed ones stay", async () => {
     const { ask, id } = await campaign(5);
     await setOutcomes(id, [2, 3, 4, 5, 6]);
     await ask("campaigns.settle", { campaign_id: id });
@@ -86,7 +86,7 @@ describe("resume and cancel", () => {
     expect((await recipients(id)).filter(({ status }) => status === 0)).toHaveLength(44_999);
   });
 
-  test("with nothing to retry it ends as before", async () => {
+  test("a resume with nothing to retry ends the campaign as before", async () => {
     const { ask, id } = await campaign(2);
     await setOutcomes(id, [2, 4]);
     await ask("campaigns.settle", { campaign_id: id });
@@ -131,7 +131,7 @@ describe("resume and cancel", () => {
     },
   );
 
-  test("cancel of a scheduled campaign; a second time is 400 that names the state", async () => {
+  test("a scheduled campaign can be cancelled; a second time is 400 that names the state", async () => {
     const company = await newCompany();
     const ask = as(world, company);
     const { id } = await ask("campaigns.sendToList", toList(company, { scheduled_for: "2999-01-01T00:00:00Z" }));
@@ -152,10 +152,13 @@ describe("resume and cancel", () => {
     },
   );
 
-  test.each(["get", "cancel", "resume", "export"] as const)("%s of another company's campaign: 404", async (action) => {
-    const { id } = await campaign(1);
-    await expect(as(world, await newCompany())(`campaigns.${action}`, { id })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
-  });
+  test.each(["get", "cancel", "resume", "export"] as const)(
+    "%s of another company's campaign is 404",
+    async (action) => {
+      const { id } = await campaign(1);
+      await expect(as(world, await newCompany())(`campaigns.${action}`, { id })).rejects.toMatchObject({
+        code: "NOT_FOUND",
+      });
+    },
+  );
 });

@@ -88,7 +88,7 @@ async function ageEvents(campaignId: string, days: number): Promise<void> {
   );
 }
 
-test("days are integers from 1, from 60 for sent emails; a change is merged, and null resets it", async () => {
+test("days are integers from 1, for sent emails from 60; a change is merged, and null resets it", async () => {
   expect((await settings({ events: 30, inbound: 10 })).body.retention_days).toEqual({
     events: 30,
     sent_emails: null,
@@ -163,7 +163,7 @@ test("recipients of finished campaigns are deleted with their links; the next ru
   expect([resumed.status, JSON.stringify(resumed.body)]).toEqual([400, expect.stringMatching(/no longer kept/)]);
 });
 
-test("a month's table is dropped once nothing of it is kept, and the next campaign goes into another", async () => {
+test("a month's table is dropped when it has nothing to keep, and the next campaign uses another", async () => {
   const part = (await queryOne<{ no: number }>("select max(no) >> 20 as no from campaigns "))!.no;
   const table = async () =>
     (await queryOne<{ name: string | null }>("select to_regclass('sent_emails_' || $1::int)::text as name", [part]))!
@@ -222,7 +222,7 @@ describe("a deleted campaign", () => {
     ).toHaveLength(0);
   });
 
-  test("that never began hides no other events, and is removed completely", async () => {
+  test("hides no other events if it never began, and is removed completely", async () => {
     await campaign();
     const template = (await company.api.post(`${API}/templates/`, { name: "T", subject: "S", body: "B" })).body.id;
     const { body } = await company.api.post(`${API}/send/to-receivers/`, {
@@ -279,7 +279,7 @@ describe("a deleted campaign", () => {
     expect((await listed("events")).count).toBe(2);
   });
 
-  test.each(["scheduled", "pending", "sending"])("is never one that is %s", async (status) => {
+  test.each(["scheduled", "pending", "sending"])("is refused while %s", async (status) => {
     const id = await campaign();
     await query(
       `update campaigns set status = $2, scheduled_for = now() + interval '1 day', expanded_at = now(), total_emails = 9

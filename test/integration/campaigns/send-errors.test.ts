@@ -22,7 +22,7 @@ describe("errors of a send", () => {
     return error && answerTo(error)[1];
   };
 
-  test("to-list with nothing: every required field at once", async () => {
+  test("an empty send to a list reports every required field at once", async () => {
     const required = ["This field is required."];
     expect(await errorsOf("campaigns.sendToList", {})).toEqual({
       name: required,
@@ -72,7 +72,7 @@ describe("errors of a send", () => {
     expect(await errorsOf("campaigns.sendToList", bySegment)).toEqual({ segment_id: [pk(segment)] });
   });
 
-  test("both a list and a segment", async () => {
+  test("a list and a segment together are refused", async () => {
     const segment = newId();
     await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', '{}')", [
       segment,
@@ -83,13 +83,16 @@ describe("errors of a send", () => {
     });
   });
 
-  test.each(["2020-01-01T00:00:00Z", "2026-01-01T00:00:00+02:00"])("a time in the past: %s", async (time) => {
-    expect(await errorsOf("campaigns.sendToList", toList(world.company, { scheduled_for: time }))).toEqual({
-      scheduled_for: ["The time must be in the future."],
-    });
-  });
+  test.each(["2020-01-01T00:00:00Z", "2026-01-01T00:00:00+02:00"])(
+    "a time in the past is refused: %s",
+    async (time) => {
+      expect(await errorsOf("campaigns.sendToList", toList(world.company, { scheduled_for: time }))).toEqual({
+        scheduled_for: ["The time must be in the future."],
+      });
+    },
+  );
 
-  test("a deleted file, and files that are too large together", async () => {
+  test("deleted files, and files that are too large together, are refused", async () => {
     const [gone, large] = [newId(), newId()];
     await query(
       `insert into media (id, company_id, filename, content_type, size, sha256, deleted_at)
@@ -116,7 +119,7 @@ describe("errors of a send", () => {
     });
   });
 
-  test("receivers: none, too many, no list, and each bad one by its index", async () => {
+  test("receivers are refused if there are none, too many or no list, and each invalid one by its index", async () => {
     const sending = (receivers: unknown) =>
       errorsOf("campaigns.sendToReceivers", toReceivers(world.company, receivers as never));
     expect(await sending([])).toEqual({ receivers: ["This list may not be empty."] });
@@ -143,7 +146,7 @@ describe("errors of a send", () => {
     expect(await sending([{ ...ann, note: "a\0b" }])).toEqual({ receivers: ["Null characters are not allowed."] });
   });
 
-  test("custom: a schedule, a line break in the subject, template syntax errors", async () => {
+  test("a custom send is refused with a schedule, a line break in the subject, or template syntax errors", async () => {
     const custom = {
       name: "C",
       smtp_config_id: world.company.smtp,
@@ -173,14 +176,14 @@ describe("errors of a send", () => {
     });
   });
 
-  describe("by the plan", () => {
+  describe("the plan", () => {
     afterEach(() => {
       world.hour = { limit: null, used: 0, room: null, retry_after_seconds: 0 };
       world.admitEmails = () => {};
       world.requireFeature = () => {};
     });
 
-    test("a schedule without the feature", async () => {
+    test("refuses a schedule without the feature", async () => {
       world.requireFeature = (feature) => {
         throw featureNotAvailable(feature, "free");
       };
@@ -190,7 +193,7 @@ describe("errors of a send", () => {
       });
     });
 
-    test("a segment without the feature", async () => {
+    test("refuses a segment without the feature", async () => {
       const segment = newId();
       await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
         segment,
@@ -206,7 +209,7 @@ describe("errors of a send", () => {
       });
     });
 
-    test("the monthly quota, before the hourly limit", async () => {
+    test("checks the monthly quota before the hourly limit", async () => {
       world.hour = { limit: 10, used: 10, room: 0, retry_after_seconds: 60 };
       world.admitEmails = () => {
         throw emailQuotaExceeded(3_000);
@@ -216,7 +219,7 @@ describe("errors of a send", () => {
       });
     });
 
-    test("more than the hour has left: 429 with Retry-After", async () => {
+    test("answers 429 with Retry-After to a send of more mails than the hour has left", async () => {
       world.hour = { limit: 100, used: 98, room: 2, retry_after_seconds: 75 };
       const company = await newCompany();
       await addMembers(company, 3);
@@ -227,7 +230,7 @@ describe("errors of a send", () => {
       });
     });
 
-    test("a scheduled send does not count towards this hour, and an exact fit is admitted", async () => {
+    test("does not count a scheduled send in this hour, and admits an exact fit", async () => {
       world.hour = { limit: 100, used: 98, room: 2, retry_after_seconds: 75 };
       const company = await newCompany();
       await addMembers(company, 3);
@@ -240,7 +243,7 @@ describe("errors of a send", () => {
       });
     });
 
-    test("the quota is checked with the list's counter, whatever the list holds", async () => {
+    test("checks the quota with the list's counter, whatever the list holds", async () => {
       const asked: number[] = [];
       world.admitEmails = (emails) => void asked.push(emails);
       const company = await newCompany();
@@ -250,7 +253,7 @@ describe("errors of a send", () => {
       expect(asked).toEqual([4]);
     });
 
-    test("copies count in the month and in the hour: one receiver with three is four messages", async () => {
+    test("counts copies in the month and in the hour: one receiver with three copies is four messages", async () => {
       const asked: number[] = [];
       world.admitEmails = (emails) => void asked.push(emails);
       world.hour = { limit: 10, used: 7, room: 3, retry_after_seconds: 60 };
@@ -265,7 +268,7 @@ describe("errors of a send", () => {
       world.hour = { limit: null, used: 0, room: null, retry_after_seconds: 0 };
     });
 
-    test("a second send sees the hourly usage of the first before anything was sent, copies included", async () => {
+    test("counts the first send in the hourly usage before it is sent, copies included", async () => {
       world.hour = { limit: 10, used: 0, room: 10, retry_after_seconds: 60 };
       const company = await newCompany();
       const withCopies = { cc: ["b@example.com", "c@example.com"], bcc: ["d@example.com"] };
@@ -281,7 +284,7 @@ describe("errors of a send", () => {
       ]);
     });
 
-    test("a scheduled send must fit into the month in which it is due, together with others due then", async () => {
+    test("checks a scheduled send against the month in which it is due, together with others due then", async () => {
       const company = await newCompany();
       await addMembers(company, 3);
       await query(

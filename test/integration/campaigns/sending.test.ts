@@ -14,13 +14,13 @@ import {
   useWorld,
 } from "./world.ts";
 
-describe("sending", () => {
+describe("a send", () => {
   const world = useWorld();
 
   const contents = (id: string) =>
     queryOne<Record<string, unknown>>("select * from campaign_contents where campaign_id = $1", [id]);
 
-  test("the contents are a snapshot: later edits and deletes change nothing", async () => {
+  test("takes a snapshot of the contents: later edits and deletes change nothing", async () => {
     const company = await newCompany();
     const { id } = await as(world, company)("campaigns.sendToList", toList(company));
     await query("delete from templates where company_id = $1", [company.id]);
@@ -47,7 +47,7 @@ describe("sending", () => {
     ["the configuration's", "c@x.example", "co@x.example", "c@x.example"],
     ["else the company's", null, "co@x.example", "co@x.example"],
     ["else the sender's address", "", null, "news@acme.example"],
-  ])("replies go to %s", async (_name, ofConfig, ofCompany, expected) => {
+  ])("sends replies to %s", async (_name, ofConfig, ofCompany, expected) => {
     const company = await newCompany();
     await query("update smtp_configs set reply_to_email = $2 where company_id = $1", [company.id, ofConfig]);
     await query("update companies set reply_to_email = $2 where id = $1", [company.id, ofCompany]);
@@ -55,7 +55,7 @@ describe("sending", () => {
     expect(await contents(id)).toMatchObject({ reply_to_email: expected });
   });
 
-  test("to receivers: variables, copies and the company as List-Id; saved as subscribers", async () => {
+  test("fills in receivers' variables, sends copies, names the company as List-Id and saves subscribers", async () => {
     const company = await newCompany();
     const sent = await as(world, company)(
       "campaigns.sendToReceivers",
@@ -88,7 +88,7 @@ describe("sending", () => {
     expect(await contents(sent.id)).toMatchObject({ list_id_name: "Acme", list_id_ref: company.id });
   });
 
-  test("ten thousand receivers with copies go through one request", async () => {
+  test("may have ten thousand receivers with copies in one request", async () => {
     const company = await newCompany();
     const receivers = Array.from({ length: 10_000 }, (_, n) => ({
       email: `r${n}@example.com`,
@@ -102,7 +102,7 @@ describe("sending", () => {
     expect(new Set(rows.map(({ email }) => email)).size).toBe(10_000);
   });
 
-  test("custom: its own subject and body, no template", async () => {
+  test("needs no template if it has content", async () => {
     const company = await newCompany();
     const sent = await as(world, company)("campaigns.sendCustom", {
       name: "  Hello ",
@@ -122,7 +122,7 @@ describe("sending", () => {
     expect(await contents(sent.id)).toMatchObject({ subject: "Hi [[name]]", body: "<p>[[name]]</p>" });
   });
 
-  test("fields of another kind of send are ignored: a list, a template, a subject", async () => {
+  test("ignores fields of another kind of send: a list, a template, a subject", async () => {
     const company = await newCompany();
     const receivers = [{ email: "ann@example.com" }];
     const alien = { list_id: newId(), segment_id: company.id, subject: "[[/if]]", body: 7 };
@@ -138,7 +138,7 @@ describe("sending", () => {
     });
   });
 
-  test("ids are case-insensitive", async () => {
+  test("accepts ids in any case", async () => {
     const company = await newCompany();
     const file = newId();
     await query(
@@ -155,7 +155,7 @@ describe("sending", () => {
     expect(await contents(sent.id)).toMatchObject({ media_ids: [file] });
   });
 
-  test("a segment that takes long to count is estimated, so that the answer does not wait", async () => {
+  test("estimates a segment that takes long to count, so that the response does not wait", async () => {
     const company = await newCompany();
     await addMembers(company, 20_000);
     const segment = newId();
@@ -171,7 +171,7 @@ describe("sending", () => {
     expect(await segmentSize(company.id, segment, false, 30_000)).toBe(20_000);
   });
 
-  test("a transactional send to a segment counts also the unsubscribed, whom it reaches", async () => {
+  test("counts also the unsubscribed members of a segment for transactional mail, which reaches them", async () => {
     const company = await newCompany();
     await addMembers(company, 5);
     await query(
@@ -190,7 +190,7 @@ describe("sending", () => {
     expect(sizes).toEqual([3, 5]);
   });
 
-  test("to a segment: answers with the number of active subscribers, and sends to these", async () => {
+  test("returns the number of active subscribers of a segment, and sends to these", async () => {
     const company = await newCompany();
     await addMembers(company, 12);
     const segment = newId();
@@ -209,7 +209,7 @@ describe("sending", () => {
     expect(await recipients(sent.id)).toHaveLength(3);
   });
 
-  test("duplicate attachments count once, in the given order", async () => {
+  test("counts duplicate attachments once, in the given order", async () => {
     const company = await newCompany();
     const [a, b] = [newId(), newId()];
     await query(
@@ -220,7 +220,7 @@ describe("sending", () => {
     expect(await contents(id)).toMatchObject({ media_ids: [b, a] });
   });
 
-  test("a send to a large list does not read the members", async () => {
+  test("reads no members of a large list", async () => {
     const company = await newCompany();
     await addMembers(company, 10);
     await transaction(async (client) => {
@@ -230,7 +230,7 @@ describe("sending", () => {
     });
   });
 
-  describe("on a schedule", () => {
+  describe("with a schedule", () => {
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
 
     test("is scheduled, and starts when due with the members of that time", async () => {
@@ -261,7 +261,7 @@ describe("sending", () => {
       expect(Date.now()).toBeGreaterThanOrEqual(due);
     });
 
-    test("ten nodes that poll at the same time start it once", async () => {
+    test("is started once by ten nodes that poll at the same time", async () => {
       const company = await newCompany();
       const { id } = await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: soon(60_000) }));
       world.emitted.length = 0;
@@ -273,7 +273,7 @@ describe("sending", () => {
       expect(started).toHaveLength(1);
     });
 
-    test("a cancelled one never starts", async () => {
+    test("never starts after it was cancelled", async () => {
       const company = await newCompany();
       const ask = as(world, company);
       const { id } = await ask("campaigns.sendToList", toList(company, { scheduled_for: soon(60_000) }));

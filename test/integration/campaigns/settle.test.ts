@@ -6,7 +6,7 @@ import { tidy } from "../../../services/campaigns/tidy.ts";
 import { expandAll, newCampaign, useRows } from "./rows.ts";
 import { addMembers, campaignRow, deliverAll, newList, recipients, useCompany } from "./world.ts";
 
-describe("settling", () => {
+describe("settling a campaign", () => {
   const rows = useRows();
   const company = useCompany();
 
@@ -19,13 +19,13 @@ describe("settling", () => {
   };
 
   const moves = STATUSES.flatMap((from) => STATUSES.map((to) => [from, to] as [Status, Status]));
-  test.each(moves)("moveTo in the database: %s → %s", async (from, to) => {
+  test.each(moves)("changes states in the database only as the table allows: %s → %s", async (from, to) => {
     const id = await newCampaign(company, { status: from });
     expect(await moveTo(pool(), id, to)).toBe(mayMove(from, to));
     expect((await campaignRow(id)).status).toBe(mayMove(from, to) ? to : from);
   });
 
-  test("of ten concurrent attempts at the same move one succeeds", async () => {
+  test("succeeds in one of ten concurrent attempts at the same change of state", async () => {
     const id = await newCampaign(company, { status: "pending" });
     const made = await Promise.all(Array.from({ length: 10 }, () => moveTo(pool(), id, "sending")));
     expect(made.filter(Boolean)).toHaveLength(1);
@@ -57,7 +57,7 @@ describe("settling", () => {
     expect(await settle(id)).toBe(false);
   });
 
-  test("some sent, some failed → partial; the poll finds it", async () => {
+  test("ends it as partial if some were sent and some failed; the poll finds it", async () => {
     const id = await sentTo(4);
     await query(
       "update sent_emails set status = 3 where campaign_no = (select no from campaigns where id = $1) and seq = 1",
@@ -69,7 +69,7 @@ describe("settling", () => {
     expect(await campaignRow(id)).toMatchObject({ status: "partial", sent_count: 3, failed_count: 1 });
   });
 
-  describe("of a campaign whose counts differ from its rows", () => {
+  describe("whose counts differ from its rows", () => {
     const stuck = async (id: string) => {
       await query("update campaigns set status = 'sending', updated_at = now() - interval '11 minutes' where id = $1", [
         id,
@@ -77,7 +77,7 @@ describe("settling", () => {
       await query("update send_chunks set state = 2 where campaign_id = $1", [id]);
     };
 
-    test("counts the rows once nothing has moved for ten minutes", async () => {
+    test("counts the rows once nothing has changed for ten minutes", async () => {
       const id = await sentTo(10);
       await deliverAll(id);
       await query("update campaigns set sent_count = 7 where id = $1", [id]);
@@ -100,10 +100,10 @@ describe("settling", () => {
     });
   });
 
-  describe("of a campaign that an error stopped", () => {
+  describe("that was stopped by an error", () => {
     const stop = (id: string) => query("update campaigns set error = 'The login was refused.' where id = $1", [id]);
 
-    test("many of one company end one after the other, and take one connection", async () => {
+    test("takes one connection for many campaigns of one company, one after the other", async () => {
       const [first, ...others] = [await sentTo(3), await sentTo(3), await sentTo(3)];
       for (const id of [first!, ...others]) await stop(id);
       const ended: string[] = [];
@@ -131,7 +131,7 @@ describe("settling", () => {
         expect(await campaignRow(id)).toMatchObject({ status: "failed", failed_count: 3 });
     });
 
-    test("fails untried and deferred recipients with that error, in parts; the counts match", async () => {
+    test("fails untried and deferred recipients with that error, in batches; the counts match", async () => {
       const id = await sentTo(25_000);
       await query(
         "update sent_emails set status = 2 where campaign_no = (select no from campaigns where id = $1) and seq <= 50",

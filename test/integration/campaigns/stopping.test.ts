@@ -56,7 +56,7 @@ async function campaign(port: number): Promise<string> {
   return sent.body.id;
 }
 
-test("a campaign being sent ends within seconds with every recipient accounted for; resume sends the rest once", async () => {
+test("a campaign that is stopped ends within seconds with every recipient accounted for; resume sends the rest once", async () => {
   const id = await campaign(slow.port);
   await until(
     () => read(id),
@@ -118,7 +118,7 @@ test("a campaign with a message in doubt can be resumed", async () => {
   await until(() => read(id), isOver);
 });
 
-test("in any other state it is 400 that names the state; another company's is 404; the log names the person", async () => {
+test("a stop in any other state is 400 that names the state; another company's campaign is 404; the log names the person", async () => {
   const id = await campaign(9);
   const stranger = await newCompany(app);
   expect((await stop(id, stranger)).status).toBe(404);
@@ -132,13 +132,13 @@ test("in any other state it is 400 that names the state; another company's is 40
   expect((await company.api.post(`${API}/campaigns/${id}/cancel/`, {})).status).toBe(400);
 });
 
-test("operators stop it by its id alone", async () => {
+test("operators stop a campaign by its id alone", async () => {
   const id = await campaign(9);
   await app.broker.call("campaigns.stopAny", { campaign_id: id });
   expect(await until(() => read(id), isOver)).toMatchObject({ status: "cancelled", error: "Stopped by the operator." });
 });
 
-test("the bounce guard stops a campaign like a person: partial, its webhook, and the rest can be resumed", async () => {
+test("the bounce guard stops a campaign as a person would: partial, with a webhook, and resumable", async () => {
   dead = await startSmtpServer({
     delayMs: { DOT: ANSWER_MS },
     answer: ({ verb, to }) =>

@@ -77,7 +77,7 @@ describe("a send to a list", () => {
     expect(await ask("campaigns.get", { id })).toMatchObject({ status: "completed", total_emails: 3, sent_count: 3 });
   });
 
-  test("with no eligible recipient is completed with 0", async () => {
+  test("is completed with 0 if no member is eligible", async () => {
     const company = await newCompany();
     const { id } = await as(world, company)("campaigns.sendToList", toList(company));
     const row = await until(

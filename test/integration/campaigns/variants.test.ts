@@ -108,7 +108,7 @@ const TWO = [
 const OPENS = { metric: "opens", after_minutes: 240 };
 
 describe("a test with a winner", () => {
-  test("exact shares go first; most opens by people win; the others get the winner, and nobody gets two", async () => {
+  test("sends exact shares; the variant with most openers wins; the others get the winner, and nobody gets two", async () => {
     const list_id = await newList(200);
     const id = await sent({ list_id, variants: TWO, winner: OPENS });
     const held = await waiting(id);
@@ -158,7 +158,7 @@ describe("a test with a winner", () => {
     ]);
   });
 
-  test("by clicks, with templates: each message and its web version have the variant's content and links", async () => {
+  test("is decided by clicks, with templates: each message and its web version have the variant's content and links", async () => {
     const second = await newTemplate("Second", '<p>Second</p><a href="https://acme.example/second">Read</a>');
     const id = await sent({
       list_id: await newList(20),
@@ -197,7 +197,7 @@ describe("a test with a winner", () => {
     }
   });
 
-  test("a segment, stopped while the others wait, and resumed: they wait again; the first wins a tie", async () => {
+  test("works with a segment; if stopped while the others wait, a resume lets them wait again; the first variant wins a tie", async () => {
     await newList(40);
     const rules = { match: "all", conditions: [{ field: "email", operator: "contains", value: "r" }] };
     const segment_id = (await company.api.post(`${API}/segments/`, { name: "All", rules })).body.id;
@@ -216,7 +216,7 @@ describe("a test with a winner", () => {
     expect(server.messages.slice(0, 20).map(({ to, raw }) => [to[0], /^Subject: .*$/m.exec(raw)![0]])).toEqual(test);
   });
 
-  test("recipients refused in the test are resumed with the same variant, and the winner stays", async () => {
+  test("resumes recipients refused in the test with the same variant, and the winner stays", async () => {
     const bad = (to: string) => Number(/\d+/.exec(to)![0]) % 10 === 0;
     refused = bad;
     const id = await sent({ list_id: await newList(100), variants: TWO, winner: OPENS });
@@ -249,7 +249,7 @@ describe("a test with a winner", () => {
   });
 });
 
-test("content of the campaign and of a variant takes a template's place, and no template is made", async () => {
+test("content of a campaign or a variant is used instead of a template, and no template is created", async () => {
   const list_id = await newList(4);
   const content = {
     subject: "Hello [[first_nam]]",
@@ -306,7 +306,7 @@ test("content of the campaign and of a variant takes a template's place, and no 
   expect(await templatesOf()).toEqual(own);
 });
 
-test("comparing by untracked events is warned of, and of two concurrent decisions one is made", async () => {
+test("comparing by untracked events causes a warning, and only one of two concurrent decisions is stored", async () => {
   await query("update companies set tracking_enabled = false where id = $1", [company.id]);
   const answer = await send({ list_id: await newList(10), variants: TWO, winner: OPENS });
   expect(answer.body.warnings).toContain(
@@ -335,7 +335,7 @@ test("comparing by untracked events is warned of, and of two concurrent decision
   expect(server.messages).toHaveLength(10);
 });
 
-test("without a winner all variants are sent at once by their shares; a scheduled campaign's edit covers variants", async () => {
+test("a test without a winner sends all variants at once by their shares; a scheduled campaign's edit covers variants", async () => {
   const list_id = await newList(31);
   const variants = [{ percent: 33.4 }, { subject: "Pears", percent: 33.3 }, { subject: "Plums", percent: 33.3 }];
   const scheduled_for = new Date(Date.now() + 3_600_000).toISOString();
@@ -362,7 +362,7 @@ test("without a winner all variants are sent at once by their shares; a schedule
   ]);
 });
 
-test("errors of a test are reported at their fields, and other sends do not know these fields", async () => {
+test("errors of a test are reported at their fields, and other sends refuse these fields", async () => {
   const list_id = await newList(1);
   const fault = async (fields: object) => {
     const { status, body } = await send({ list_id, ...fields });

@@ -30,7 +30,7 @@ const removed = (node: Node): number =>
       (node["Rows Removed by Index Recheck"] ?? 0)) +
   (node.Plans ?? []).reduce((sum, plan) => sum + removed(plan), 0);
 
-describe("rows read in vain after tables grew beyond their last analysis", () => {
+describe("rows read in vain, after tables grew beyond their last analysis, are few:", () => {
   let database: TestDatabase;
   let client: pg.Client;
   const [company, campaign, list] = [newId(), newId(), newId()];
@@ -98,7 +98,7 @@ describe("rows read in vain after tables grew beyond their last analysis", () =>
     expect(await rowsRemoved(sliceSql(source, false), given, settingOf(source))).toBeLessThanOrEqual(2 * MANY);
   });
 
-  test("a slice of a list of a few in a large company", async () => {
+  test("a slice of a small list in a large company", async () => {
     const few = newId();
     await client.query("insert into lists (id, company_id, name) values ($1, $2, 'Few')", [few, company]);
     await client.query(

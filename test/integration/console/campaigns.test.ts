@@ -77,7 +77,7 @@ async function click(address: string): Promise<void> {
   expect(answer.status).toBe(302);
 }
 
-test("one campaign is shown whole: numbers, reasons with help, domains, links on the mail itself", async () => {
+test("the page of a campaign shows numbers, reasons with help, domains, and links in the mail itself", async () => {
   await click("ann@one.example");
   await query(
     `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n)
@@ -102,7 +102,7 @@ test("one campaign is shown whole: numbers, reasons with help, domains, links on
   expect(mail).toMatch(/<iframe [^>]*sandbox /);
 });
 
-test("one dead mailbox is no failure: the API says partial, the page says what became of all, and offers no resume", async () => {
+test("one dead mailbox does not fail the campaign: the API says partial, the page lists every outcome and offers no resume", async () => {
   expect(await read(campaign)).toMatchObject({ status: "partial", sent_count: 2, failed_count: 1 });
   const { html } = await browser.open(at(campaign));
   expect(html).toContain('<span class="status status-completed">Sent: 2 delivered, 1 bounced</span>');
@@ -122,7 +122,7 @@ test("one dead mailbox is no failure: the API says partial, the page says what b
   await company.api.delete(`${API}/campaigns/${stopped}/`);
 });
 
-test("refusals in the SMTP session are on the page of bounces, with their campaign, and can be asked for alone", async () => {
+test("refusals in the SMTP session are on the page of bounces, with their campaign, and can be filtered", async () => {
   const bounces = `/app/${company.id}/bounces`;
   for (const path of [bounces, `${bounces}?via=session`]) {
     const { status, html } = await browser.open(path);
@@ -135,7 +135,7 @@ test("refusals in the SMTP session are on the page of bounces, with their campai
   expect(body.count).toBe(0);
 });
 
-test("while deferred mails wait, the stream says how many are tried again and when", async () => {
+test("the stream shows how many deferred mails are retried and when", async () => {
   const id = await custom("Waiting", [{ email: "ann@one.example" }, { email: "later@two.example" }]);
   const progress = () => call(app.broker, "campaigns.progress", { id }, { meta: { companyId: company.id } });
   const waiting = await until(progress, ({ retrying, sent_count }) => retrying > 0 && sent_count > 0);
@@ -148,7 +148,7 @@ test("while deferred mails wait, the stream says how many are tried again and wh
   await until(() => read(id), isOver);
 });
 
-test("all times are the company's: pages, the form of a scheduled campaign, the overview", async () => {
+test("all times are in the company's time zone: pages, the form of a scheduled campaign, the overview", async () => {
   const scheduled_for = "2031-07-01T13:00:00.000Z";
   const id = await made("/send/to-list/", {
     ...{ name: "In New York", list_id: list, template_id: template, smtp_config_id: smtp, scheduled_for },
@@ -173,7 +173,7 @@ test("all times are the company's: pages, the form of a scheduled campaign, the 
   }
 });
 
-test("the mail in the frame has no personal value, each counted link is marked, nothing runs and nothing leads on", async () => {
+test("the mail in the frame has no personal value, each counted link is marked, no script runs and no link works", async () => {
   const { html, headers } = await browser.open(at(`${campaign}/mail/frame`));
   expect(html).toContain("Hello there");
   expect(html).not.toContain("Ann");
@@ -186,7 +186,7 @@ test("the mail in the frame has no personal value, each counted link is marked, 
   expect(headers.get("x-frame-options")).toBe("SAMEORIGIN");
 });
 
-test("recipients are found by status, address and part of one; each has its mail, copies and events", async () => {
+test("recipients are found by status, address and part of an address; each has its mail, copies and events", async () => {
   const recipients = async (query: string) => {
     const { html, status } = await browser.open(at(`${campaign}/recipients${query}`));
     expect(status).toBe(200);
@@ -215,7 +215,7 @@ const PAGES = [
   "/domains",
 ];
 
-test("pages of a campaign that is another company's, or nobody's, are 404; so is its stream", async () => {
+test("pages and streams of a campaign that is another company's, or does not exist, are 404", async () => {
   const theirs = await signIn(app, stranger);
   for (const rest of [...PAGES, "/export", "/edit", "/progress"]) {
     const path = `/app/${stranger.id}/campaigns/${campaign}${rest}`;
@@ -226,7 +226,7 @@ test("pages of a campaign that is another company's, or nobody's, are 404; so is
   expect((await browser.open(at("none/recipients"))).status).toBe(404);
 });
 
-test("a viewer sees all of it and no button, and is refused whatever writes or exports", async () => {
+test("a viewer sees all of it but no button, and every write and export is refused", async () => {
   const path = at(campaign);
   await query("update memberships set role = 'viewer' where company_id = $1", [company.id]);
   try {
@@ -247,7 +247,7 @@ test("a viewer sees all of it and no button, and is refused whatever writes or e
   }
 });
 
-test("it is exported, made a draft of, and sent again once to those who did not open, however often the form comes", async () => {
+test("a campaign is exported, duplicated as a draft, and sent again once to non-openers, however often the form is submitted", async () => {
   const csv = await browser.open(at(`${campaign}/export`));
   expect(csv.headers.get("content-disposition")).toBe('attachment; filename="October-recipients.csv"');
   expect(csv.html.trim().split("\r\n")).toHaveLength(4);
@@ -267,7 +267,7 @@ test("it is exported, made a draft of, and sent again once to those who did not 
   expect((await browser.open(at(again))).status).toBe(404);
 });
 
-test("one that is scheduled is changed, with what is wrong at its field, and cancelled", async () => {
+test("a scheduled campaign is edited, with errors at their fields, and cancelled", async () => {
   const time = new Date(Date.now() + 86_400_000).toISOString();
   const id = await made("/send/to-list/", {
     ...{ name: "Later", list_id: list, template_id: template, smtp_config_id: smtp, scheduled_for: time },
@@ -287,7 +287,7 @@ test("one that is scheduled is changed, with what is wrong at its field, and can
   expect((await browser.open(at(`${id}/edit`))).html).toContain("It is no longer scheduled");
 });
 
-test("the text of a scheduled campaign is changed where it was written, and stays as it is unless it is", async () => {
+test("the text of a scheduled campaign is edited in place, and stays unchanged if the form was not", async () => {
   const time = new Date(Date.now() + 86_400_000).toISOString();
   const content = { subject: "News", preheader: "Peek", body: "<p>One</p>\n<p>Two</p>", text_body: "One" };
   const id = await made("/send/to-list/", {
@@ -314,7 +314,7 @@ test("the text of a scheduled campaign is changed where it was written, and stay
   expect((await browser.open(at(`${id}/edit`))).html).not.toContain("</textarea>");
 });
 
-test("each variant of an A/B test is shown as it is sent; links are named as the analytics name them", async () => {
+test("each variant of an A/B test is shown as it is sent, and its links have the names that the analytics use", async () => {
   const id = await made("/send/to-list/", {
     ...{ name: "A/B", list_id: list, template_id: template, smtp_config_id: smtp },
     scheduled_for: new Date(Date.now() + 86_400_000).toISOString(),
@@ -338,7 +338,7 @@ test("each variant of an A/B test is shown as it is sent; links are named as the
   expect((await browser.open(at(id))).html).toContain("Variant B");
 });
 
-test("the list is filtered and ordered; names are text", async () => {
+test("the list is filtered and ordered, and names are escaped", async () => {
   const evil = "<img src=x onerror=alert(1)>";
   const id = await custom(evil, [{ email: "ann@one.example" }]);
   const { html } = await browser.open(`/app/${company.id}/campaigns?type=custom&ordering=name`);
@@ -381,7 +381,7 @@ async function watch(id: string, cookie = browser.cookie) {
   return { status: response.status, events, closed, leave: () => leaving.abort() };
 }
 
-test("while it is sent its page has a stream by the session's cookie alone; it ends with the campaign, or with the session", async () => {
+test("the page of a running campaign has a stream authorised by the session cookie alone; it ends with the campaign or the session", async () => {
   isHeld = true;
   const other = await signIn(app, company);
   const receivers = Array.from({ length: 60 }, (_, n) => ({ email: `u${n}@example.com` }));

@@ -22,7 +22,7 @@ afterAll(() => app.stop());
 
 const signedIn = (of = company): Promise<ConsoleBrowser> => signIn(app, of);
 
-test("who is not signed in is led to sign-in, and from there to where they wanted", async () => {
+test("a visitor who is not signed in is redirected to sign-in, and from there to the requested page", async () => {
   const browser = new ConsoleBrowser(app);
   const wanted = `/app/${company.id}/campaigns?status=sending`;
   const { status, location } = await browser.open(wanted);
@@ -39,11 +39,11 @@ test.each([
   "/app/\\evil.example",
   "javascript:alert(1)",
   "/app/x\r\nSet-Cookie: a=b",
-])("sign-in leads to no other site by next=%j", async (next) => {
+])("sign-in redirects to no other site for next=%j", async (next) => {
   expect(await new ConsoleBrowser(app).signIn(company, next)).toMatchObject({ status: 303, location: "/app/" });
 });
 
-test("a wrong password says what the API says, and keeps the address that was typed", async () => {
+test("a wrong password shows the API's message and keeps the address that was typed", async () => {
   const browser = new ConsoleBrowser(app);
   const { status, html } = await browser.signIn({ ...company, password: "not the password" });
   expect(status).toBe(401);
@@ -51,7 +51,7 @@ test("a wrong password says what the API says, and keeps the address that was ty
   expect(html).toContain(`value="${company.email}"`);
 });
 
-test("the session is one cookie, for the console alone, that changes at sign-in and at sign-out", async () => {
+test("the session is one cookie, limited to the console, that changes at sign-in and at sign-out", async () => {
   const browser = new ConsoleBrowser(app);
   const seen = new Set<string>();
   const first = await browser.open("/app/login");
@@ -70,7 +70,7 @@ test("the session is one cookie, for the console alone, that changes at sign-in 
   expect(api.status).toBe(401);
 });
 
-test("the API lists the session, and what it ends is over at once", async () => {
+test("the API lists the console's session, and a session ended there is over at once", async () => {
   const other = await newCompany(app);
   const browser = await signedIn(other);
   const api = client(app, { token: other.token });
@@ -99,7 +99,7 @@ test.each(["", "made-up", "another session's"])(
   },
 );
 
-test("another company's pages, and pages that do not exist, are 404 with a whole page", async () => {
+test("another company's pages, and pages that do not exist, are 404 with a complete page", async () => {
   const browser = await signedIn();
   const other = await newCompany(app);
   for (const path of [
@@ -115,7 +115,7 @@ test("another company's pages, and pages that do not exist, are 404 with a whole
   }
 });
 
-test("no script, style or frame but its own; nothing is kept by caches", async () => {
+test("pages load no script, style or frame but their own, and are not cached", async () => {
   const browser = await signedIn();
   const { headers, html } = await browser.open(`/app/${company.id}`);
   expect(headers.get("content-security-policy")).toBe(
@@ -134,7 +134,7 @@ test("no script, style or frame but its own; nothing is kept by caches", async (
   expect((await fetch(`${app.url}/app/assets/other.css`)).status).toBe(404);
 });
 
-test("what people typed is text: names of campaigns and companies are no markup", async () => {
+test("names of campaigns and companies are escaped", async () => {
   const other = await newCompany(app);
   const evil = `<img src=x onerror=alert(1)>"'`;
   await client(app, { token: other.token }).patch(`/api/companies/${other.id}/`, { name: evil });
@@ -144,7 +144,7 @@ test("what people typed is text: names of campaigns and companies are no markup"
   expect(html).toContain("&lt;img");
 });
 
-test("a campaign is seen and stopped by a member; a viewer sees it and no button, and is refused", async () => {
+test("a member sees and stops a campaign; a viewer sees it without a button, and is refused", async () => {
   const mine = await newCompany(app);
   const id = await waitingCampaign(mine, "October");
   const path = `/app/${mine.id}/campaigns/${id}`;
@@ -175,7 +175,7 @@ test("a campaign is seen and stopped by a member; a viewer sees it and no button
   expect((await browser.open(path)).status).toBe(404);
 });
 
-test("a second factor is asked for after the password, and its code is good once", async () => {
+test("a second factor is asked for after the password, and its code is valid once", async () => {
   const mine = await newCompany(app);
   const api = client(app, { token: mine.token });
   const { secret } = (await api.post("/api/auth/totp/", {})).body;
@@ -191,7 +191,7 @@ test("a second factor is asked for after the password, and its code is good once
   expect(await again.send("/app/login", { email, password, code: codes[0] })).toMatchObject({ status: 401 });
 });
 
-test("a key is made, shown once, works and is deleted; what is wrong with the form stands at its field", async () => {
+test("a key is created, shown once, works and is deleted; form errors are shown at their fields", async () => {
   const mine = await newCompany(app);
   const browser = await signedIn(mine);
   const path = `/app/${mine.id}/settings/keys`;
@@ -211,7 +211,7 @@ test("a key is made, shown once, works and is deleted; what is wrong with the fo
   expect((await browser.open(path)).html).not.toContain("Shop");
 });
 
-test("somebody is invited, changed in role and removed; the last owner stays; a member sees no form", async () => {
+test("a person is invited, changed in role and removed; the last owner stays; a member sees no form", async () => {
   const mine = await newCompany(app);
   const browser = await signedIn(mine);
   const path = `/app/${mine.id}/settings/members`;
@@ -234,7 +234,7 @@ test("somebody is invited, changed in role and removed; the last owner stays; a 
   expect((await browser.open(`/app/${mine.id}/settings/plan`)).html).toContain("Mails a month");
 });
 
-test("a person is added, put on a list and off it, found, and erased; a suppression is made and lifted", async () => {
+test("a person is added, put on a list, removed from it, found, and erased; a suppression is created and lifted", async () => {
   const mine = await newCompany(app);
   const browser = await signedIn(mine);
   const at = (path: string) => `/app/${mine.id}/${path}`;
@@ -271,7 +271,7 @@ test("a person is added, put on a list and off it, found, and erased; a suppress
   expect((await browser.send(at("suppressions"), { what: "not a domain" })).html).toMatch(/id="wrong-domain"/);
 });
 
-test("the whole way: an owner signs in, makes a list, adds a reader, and sees the campaign to them delivered", async () => {
+test("an owner signs in, creates a list, adds a reader, and sees the campaign to them delivered", async () => {
   const mine = await newCompany(app);
   const smtp = await startSmtpServer();
   try {
@@ -318,7 +318,7 @@ test("the whole way: an owner signs in, makes a list, adds a reader, and sees th
   }
 });
 
-test("a form sent after its session ended is kept through sign-in for the same person alone, without passwords", async () => {
+test("a form submitted after its session ended is kept through sign-in for the same person only, without passwords", async () => {
   const company = await newCompany(app);
   const other = await newCompany(app);
   const browser = await signIn(app, company);

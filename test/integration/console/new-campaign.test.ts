@@ -61,7 +61,7 @@ afterAll(async () => {
 const drafted = (body: object, kind = "to-list", name = "October") => made("drafts", { name, kind, body });
 const whole = () => ({ list_id: list, template_id: template, smtp_config_id: smtp });
 
-test("each step is saved, what is missing stands at its field, and the send says whom it reaches and reaches them once", async () => {
+test("each step is saved with errors at their fields, and the send shows the number of recipients and reaches them once", async () => {
   await browser.open(at("campaigns/new"));
   const nameless = await browser.send(at("campaigns/new"), { name: " ", audience: `list:${list}` });
   expect(nameless.status).toBe(400);
@@ -129,7 +129,7 @@ test("each step is saved, what is missing stands at its field, and the send says
   expect(await browser.open(path)).toMatchObject({ status: 404, title: "This draft is gone" });
 });
 
-test("an own text is saved as HTML by itself, too, and a button converts placeholders and links of it", async () => {
+test("plain text is saved as HTML, also by autosave, and a button converts its placeholders and links", async () => {
   const id = await drafted({ list_id: list });
   const path = at(`campaigns/drafts/${id}/what`);
   await browser.open(path);
@@ -150,7 +150,7 @@ test("an own text is saved as HTML by itself, too, and a button converts placeho
   await company.api.delete(`${E}/drafts/${id}/`);
 });
 
-test("what was changed after the page was made is looked at again before it is sent; a refusal stands in its step", async () => {
+test("changes after the review are shown again before sending; a refusal is shown in its step", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}`);
   const seenAt = (html: string) => /name="seen" value="([^"]+)"/.exec(html)![1]!;
@@ -193,7 +193,7 @@ test("what was changed after the page was made is looked at again before it is s
   expect((await mine.open(draft)).status).toBe(200);
 });
 
-test("a date typed beside “Now” is an error at the date, and nothing is saved; a date kept from before is no contradiction", async () => {
+test("a date typed while “Now” is selected is an error at the date, and nothing is saved; a stored earlier date is accepted", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}/when`);
   await browser.open(path);
@@ -207,7 +207,7 @@ test("a date typed beside “Now” is an error at the date, and nothing is save
   expect(await bodyOf(id)).not.toHaveProperty("scheduled_for");
 });
 
-test("a time is the company's clock, the reader's hour is each reader's, and the API is given both", async () => {
+test("a time is in the company's zone, or each reader's if chosen, and the API gets both", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}`);
   await query("update companies set timezone = 'America/New_York' where id = $1", [company.id]);
@@ -227,7 +227,7 @@ test("a time is the company's clock, the reader's hour is each reader's, and the
   await query("update companies set timezone = 'UTC' where id = $1", [company.id]);
 });
 
-test("an A/B test is kept as the API has it; its errors stand in its step, and each version is shown", async () => {
+test("an A/B test is stored as in the API; its errors are shown in its step, and each version is shown", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}`);
   await browser.open(`${path}/what`);
@@ -260,7 +260,7 @@ test("an A/B test is kept as the API has it; its errors stand in its step, and e
   expect(frame.html).toContain("Own for Ada");
 });
 
-test("addresses that are typed keep what a program gave them; the written text goes along with another audience", async () => {
+test("typed addresses keep the values that a program gave them, and the text stays when the audience changes", async () => {
   const receivers = [{ email: "ann@example.com", order: 7 }, { email: "old@example.com" }];
   const id = await drafted({ subject: "S", body: "B", receivers }, "custom");
   const path = at(`campaigns/drafts/${id}`);
@@ -277,7 +277,7 @@ test("addresses that are typed keep what a program gave them; the written text g
   expect((await browser.open(path)).html).toContain("Not chosen yet");
 });
 
-test("a form that saves itself says nothing of what is missing, and a draft that is left is listed and deleted", async () => {
+test("autosave reports no missing fields, and an unfinished draft is listed and deleted", async () => {
   const id = await drafted({});
   const path = at(`campaigns/drafts/${id}`);
   await browser.open(`${path}/whom`);
@@ -298,7 +298,7 @@ test("a form that saves itself says nothing of what is missing, and a draft that
   expect((await company.api.get(`${E}/drafts/${id}/`)).status).toBe(404);
 });
 
-test("what is not chosen yet is to do, what was deleted since is said, and neither can be sent", async () => {
+test("missing choices are to-dos, references to deleted objects are reported, and a draft with either cannot be sent", async () => {
   const id = await drafted({ list_id: newId(), template_id: template });
   const path = at(`campaigns/drafts/${id}`);
   const { html } = await browser.open(path);
@@ -313,7 +313,7 @@ test("what is not chosen yet is to do, what was deleted since is said, and neith
   expect([unsent.status, /Choose a mail server first/.test(unsent.html)]).toEqual([400, true]);
 });
 
-test("the preview is a frame of its own that runs no script, and what people wrote is text on every page", async () => {
+test("the preview is a frame of its own that runs no script, and user input is escaped on every page", async () => {
   const evil = `<img src=x onerror=alert(1)>"'`;
   const receivers = [{ email: "ann@example.com", city: "<script>alert(2)</script>" }];
   const id = await drafted(
@@ -341,7 +341,7 @@ test("the preview is a frame of its own that runs no script, and what people wro
   expect(text.html).not.toMatch(/<(?:p|img|script|base)\b/);
 });
 
-test("the checks ask the links, the size, the filter and the DNS, and say of each what they found", async () => {
+test("the checks test links, size, spam filter and DNS, and show each result", async () => {
   const body = `<p><a href="http://127.0.0.1:9/none">Look</a></p><p>${"x".repeat(120_000)}</p>`;
   const id = await drafted(
     { smtp_config_id: smtp, subject: "S", body, receivers: [{ email: "a@b.example" }] },
@@ -364,7 +364,7 @@ test("the checks ask the links, the size, the filter and the DNS, and say of eac
   expect(html).not.toMatch(/BASE_URL|bounce_address|tracking_enabled|localhost/);
 });
 
-test("the review says what is wrong with the content, the server and the A/B test, and leads to the fix", async () => {
+test("the review reports problems of the content, the mail server and the A/B test, and links to the fix", async () => {
   const content = { subject: "News", body: "<p>Hi [[first_name]], [[nickname]]</p>" };
   const [variants, winner] = [[{ percent: 50 }, { percent: 40, subject: "S" }], { metric: "opens", after_minutes: 60 }];
   const scheduled_for = new Date(Date.now() + 25 * 3_600_000).toISOString();
@@ -390,7 +390,7 @@ test("the review says what is wrong with the content, the server and the A/B tes
   }
 });
 
-test("a viewer sees drafts and no form, and may write none; another company's draft is gone", async () => {
+test("a viewer sees drafts but no form, and every write is refused; another company's draft is 404", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}`);
   const other = await newCompany(app);

@@ -36,7 +36,7 @@ async function useLink(path: string, browser = new ConsoleBrowser(app)) {
   return { browser, shown: await browser.send("/app/operator/sign-in", { token }) };
 }
 
-test("ops sign-in-link signs a person in once, by a button, and nobody with a second factor", async () => {
+test("ops sign-in-link signs a person in once, by a button, but nobody with a second factor", async () => {
   const linked = (email: string) => commandNamed("sign-in-link")!.run(askBroker(app.broker), email);
   const [made] = (await linked(company.email)) as { url: string }[];
   const { pathname, search, searchParams } = new URL(made!.url);
@@ -72,7 +72,7 @@ const audited = () =>
     [company.id],
   );
 
-test("a link opens the pages once: looking at it spends nothing, a second use is refused, and so is a made-up one", async () => {
+test("a link works once: opening it does not use it up; a second use and an invented link are refused", async () => {
   const path = await link();
   await new ConsoleBrowser(app).open(path);
   await new ConsoleBrowser(app).open(path);
@@ -85,13 +85,13 @@ test("a link opens the pages once: looking at it spends nothing, a second use is
   }
 });
 
-test("of many who use one link at the same moment, one comes in", async () => {
+test("only one of many concurrent uses of a link succeeds", async () => {
   const path = await link();
   const used = await Promise.all(Array.from({ length: 4 }, () => useLink(path)));
   expect(used.map(({ shown }) => shown.status).sort()).toEqual([303, 401, 401, 401]);
 });
 
-test("a link is refused after 5 minutes, and a session is over after its hour", async () => {
+test("a link is refused after 5 minutes, and a session ends after an hour", async () => {
   const path = await link("late");
   await query("update operator_sessions set link_until = now() - interval '1 second' where name = 'late'");
   expect((await useLink(path)).shown.status).toBe(401);
@@ -104,7 +104,7 @@ test("a link is refused after 5 minutes, and a session is over after its hour", 
   expect(await browser.open("/app/operator")).toMatchObject({ status: 303, location: "/app/operator/sign-in" });
 });
 
-test("the session is a cookie for operators' pages alone, which changes as it begins and opens no company's page", async () => {
+test("the session cookie is limited to operators' pages, changes at the start of the session and opens no company's page", async () => {
   const browser = new ConsoleBrowser(app);
   const path = await link();
   const first = await browser.open(path);
@@ -124,7 +124,7 @@ test("the session is a cookie for operators' pages alone, which changes as it be
   }
 });
 
-test("the pages lead whoever is no operator to sign-in, an owner of a company too", async () => {
+test("the pages redirect everybody but operators to sign-in, also an owner of a company", async () => {
   const owner = await signIn(app, company);
   for (const cookie of ["", owner.cookie, owner.cookie.replace("fm_session", "fm_operator")]) {
     const browser = new ConsoleBrowser(app);
@@ -136,7 +136,7 @@ test("the pages lead whoever is no operator to sign-in, an owner of a company to
   }
 });
 
-test("no write without the session's own form token: nothing changes", async () => {
+test("every write without the session's own form token is refused and changes nothing", async () => {
   const browser = await operator();
   const path = `/app/operator/companies/${company.id}`;
   const others = await operator();
@@ -147,7 +147,7 @@ test("no write without the session's own form token: nothing changes", async () 
   expect((await browser.open(path)).html).toContain("not paused");
 });
 
-test("every page is whole, and says what the service depends on, which nodes there are and what waits", async () => {
+test("every page is complete and shows dependencies, nodes and waiting work", async () => {
   const browser = await operator("Ada");
   for (const page of PAGES) {
     const { status, html } = await browser.open(`/app/operator${page}`);
@@ -166,7 +166,7 @@ test("every page is whole, and says what the service depends on, which nodes the
   expect(await browser.open(`/app/operator/campaigns/${newId()}`)).toMatchObject({ status: 404 });
 });
 
-test("a company is found, put on another plan, paused and let go on; its owners read who did it, and why", async () => {
+test("a company is found, moved to another plan, paused and unpaused; its owners see who did it, and why", async () => {
   const browser = await operator();
   const [{ id: session }] = (await query<{ id: string }>(
     "select id from operator_sessions order by began_at desc nulls last limit 1",
@@ -200,7 +200,7 @@ test("a company is found, put on another plan, paused and let go on; its owners 
   expect(body.results).toMatchObject([{ actor: { type: "operator" }, detail: { reason: "Complaints" } }]);
 });
 
-test("a campaign of any company is seen, with what it waits for, and stopped; why a mail did not go is found", async () => {
+test("a campaign of any company is shown with what it waits for, and stopped; the reason for an undelivered mail is found", async () => {
   const id = await waitingCampaign(company, "October");
   const browser = await operator();
   const path = `/app/operator/campaigns/${id}`;
@@ -231,7 +231,7 @@ test("a campaign of any company is seen, with what it waits for, and stopped; wh
   );
 });
 
-test("sessions are listed and ended, also from a terminal; signing out ends one's own", async () => {
+test("sessions are listed and ended, also from a terminal; signing out ends the own session", async () => {
   const browser = await operator("Ada");
   const other = await operator("Grace");
   await link("Unused");
@@ -252,7 +252,7 @@ test("sessions are listed and ended, also from a terminal; signing out ends one'
   expect([stateOf("Ada"), stateOf("Grace"), stateOf("Unused")]).toEqual(["ended", "ended", "ended"]);
 });
 
-test("pages go out compressed, each with another form token that is good all the same", async () => {
+test("pages are compressed, each with a different form token that is equally valid", async () => {
   const browser = await operator();
   const first = await browser.open("/app/operator/plans");
   const { token } = browser;
@@ -264,7 +264,7 @@ test("pages go out compressed, each with another form token that is good all the
   expect(await browser.send("/app/operator/sign-out", {}, token)).toMatchObject({ status: 303 });
 });
 
-test("style and scripts are compressed, kept for good, and have an ETag; those of another version are kept by nobody", async () => {
+test("styles and scripts are compressed, cached for good, and have an ETag; those of another version are not cached", async () => {
   const { html } = await new ConsoleBrowser(app).open("/app/operator/sign-in");
   const names = [...html.matchAll(/"(\/app\/assets\/[^"]+)"/g)].map((match) => match[1]!);
   expect(names.length).toBeGreaterThan(1);
@@ -284,7 +284,7 @@ test("style and scripts are compressed, kept for good, and have an ETag; those o
   expect(bytes).toBeLessThan(120_000);
 });
 
-test("a link from another site, which brings no cookie, ends no session: the page is asked for again from here", async () => {
+test("a link from another site, which carries no cookie, ends no session: the page is requested again from here", async () => {
   const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", accept: "text/html" };
   for (const path of [`/app/${company.id}/campaigns?status=sending`, "/app/operator"]) {
     const { status, html, answered } = await navigate(path, headers);

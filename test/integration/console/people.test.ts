@@ -39,7 +39,7 @@ async function done(sent: Promise<{ status: number; location: string | null }>) 
 }
 
 describe("a person", () => {
-  test("labels show attributes' names as words, never raw keys", async () => {
+  test("has attributes with readable names, never raw keys", async () => {
     const id = await newPerson({ email: "label@example.com", attributes: { favourite_colour: "red" } });
     const { html } = await browser.open(at(`subscribers/${id}`));
     expect(html).toMatch(/<label for="attribute\.0">Favourite colour<\/label>/);
@@ -56,7 +56,7 @@ describe("a person", () => {
     await company.api.delete(`/api/emails/lists/${list}/`);
   });
 
-  test("attributes keep their kinds; what is not touched, and what changed meanwhile, stays", async () => {
+  test("keeps the types of attributes, fields that were not edited, and concurrent changes", async () => {
     const attributes = { city: "Oslo", orders: 3, vip: false, since: "2026-01-31", tags: ["a", "b"], note: "as it is" };
     const id = await newPerson({ email: "ada@example.com", attributes });
     const path = at(`subscribers/${id}`);
@@ -107,7 +107,7 @@ describe("a person", () => {
     expect((await person(id)).attributes).not.toHaveProperty("vip");
   });
 
-  test("is taken off a list, and put back by the notice's button; the page says since when and what was left", async () => {
+  test("is taken off a list, and put back by the notice's button; the page shows the dates of joining and leaving", async () => {
     const list = await newList("Readers <b>");
     const id = await newPerson({ email: "grace@example.com", lists: [list] });
     const path = at(`subscribers/${id}`);
@@ -132,7 +132,7 @@ describe("a person", () => {
     ]);
   });
 
-  test("who waits for a confirmation says so", async () => {
+  test("whose confirmation is pending has a label for it", async () => {
     const list = await newList("Confirmed");
     const id = await newPerson({ email: "joan@example.com" });
     await query("insert into list_wishes (company_id, subscriber_id, list_id) values ($1, $2, $3)", [
@@ -145,7 +145,7 @@ describe("a person", () => {
     expect(body).toMatchObject([{ id: list, state: "waiting", joined_at: null, asked_at: expect.any(String) }]);
   });
 
-  test("every event is on the line of time once, page by page; only http links can be followed", async () => {
+  test("has every event on the timeline once, page by page; only http links can be followed", async () => {
     const id = await newPerson({ email: "alan@example.com" });
     await query(
       `insert into email_events (company_id, type, recipient, metadata, created_at)
@@ -167,7 +167,7 @@ describe("a person", () => {
     expect(new Set(seen).size).toBe(49);
   });
 
-  test("their data come as a file; to erase, the address is typed, and the counts are said before and after", async () => {
+  test("can be exported as a file; erasing requires the typed address and shows counts first", async () => {
     const id = await newPerson({ email: "kay@example.com" });
     await query("insert into email_events (company_id, type, recipient) values ($1, 'opened', 'kay@example.com')", [
       company.id,
@@ -187,7 +187,7 @@ describe("a person", () => {
   });
 });
 
-describe("several subscribers", () => {
+describe("several people", () => {
   let list: string;
   let picks: Record<string, string>;
   const path = () => at("subscribers/bulk");
@@ -200,7 +200,7 @@ describe("several subscribers", () => {
   });
   const membersOf = async () => (await company.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count;
 
-  test("are put on a list and taken off it with counts, and back", async () => {
+  test("are added to a list and removed from it with counts, and back", async () => {
     const back = "search=several";
     const added = await done(browser.send(path(), { ...picks, do: "add", list, back }));
     expect(added.html).toContain("2 subscribers added to Several; 1 was on it already.");
@@ -212,7 +212,7 @@ describe("several subscribers", () => {
     expect(await membersOf()).toBe(3);
   });
 
-  test("nobody chosen, no list, and somebody of another company are refused with a sentence", async () => {
+  test("are refused with a sentence if nobody or no list is chosen, or somebody is of another company", async () => {
     expect((await browser.send(path(), { do: "add", list })).html).toContain("Nobody is selected.");
     expect((await browser.send(path(), { ...picks, do: "add" })).html).toContain("Choose a list.");
     const other = await newCompany(app);
@@ -221,7 +221,7 @@ describe("several subscribers", () => {
     expect(await membersOf()).toBe(3);
   });
 
-  test("are deleted after a question that says how many", async () => {
+  test("are deleted after a confirmation with their number", async () => {
     const asked = await browser.send(path(), { ...picks, do: "delete", back: "search=several" });
     expect(asked).toMatchObject({ status: 200, title: "Delete 3 subscribers?" });
     expect(await membersOf()).toBe(3);
@@ -230,7 +230,7 @@ describe("several subscribers", () => {
     expect(await membersOf()).toBe(0);
   });
 
-  test("all on a page are chosen without JavaScript, and filters download as CSV", async () => {
+  test("on a page are all selected without JavaScript, and filters download as CSV", async () => {
     await newPerson({ email: "picked@example.com", lists: [list] });
     const all = await browser.open(at(`subscribers?list=${list}&picked=page`));
     expect(all.html).toMatch(/name="pick\.[0-9a-f-]+" checked/);
@@ -240,7 +240,7 @@ describe("several subscribers", () => {
     expect(csv.html).not.toContain("ada@example.com");
   });
 
-  test("those that are ticked are exported alone, and not people of another company", async () => {
+  test("who are selected are exported alone, without people of another company", async () => {
     const id = await newPerson({ email: "ticked@example.com" });
     const other = await newCompany(app);
     const strange = (await other.api.post("/api/emails/subscribers/", { email: "strange@example.com" })).body.id;
@@ -249,7 +249,7 @@ describe("several subscribers", () => {
     expect(csv.html.trim().split("\r\n").slice(1)).toEqual([expect.stringContaining("ticked@example.com")]);
   });
 
-  test("a click on a heading sorts by it, a second one turns it round; filters and selection links keep it", async () => {
+  test("are sorted by a click on a heading, a second click reverses it; filters and selection links keep the order", async () => {
     const emails = ["sorted-b@example.com", "sorted-a@example.com", "sorted-c@example.com"];
     for (const email of emails) await newPerson({ email });
     const links = (html: string) =>
@@ -270,7 +270,7 @@ describe("several subscribers", () => {
     expect((await browser.open(at("subscribers?ordering=nonsense"))).status).toBe(200);
   });
 
-  test("all of a search are chosen over its pages; each button says how many, does it to all of them, and to nobody else", async () => {
+  test("found by a search are selected across pages; each button shows their number and affects exactly them", async () => {
     const emails = Array.from({ length: 45 }, (_, n) => `forty${n}@example.com`);
     await query("insert into subscribers (company_id, email) select $1, unnest($2::text[])", [company.id, emails]);
     const target = await newList("Forty-five");
@@ -303,7 +303,7 @@ describe("several subscribers", () => {
 });
 
 describe("a list", () => {
-  test("is made, set, shown with its form, filled by address, and deleted after its count was said", async () => {
+  test("is created, edited, shown with its form, filled by address, and deleted after showing its count", async () => {
     const made = await done(browser.send(at("lists"), { name: "News & more" }));
     expect(made.title).toBe("News &amp; more");
     const [, id] = /action="[^"]*\/lists\/([0-9a-f-]{36})\/add"/.exec(made.html)!;
@@ -330,7 +330,7 @@ describe("a list", () => {
     expect((await browser.open(path)).status).toBe(404);
   });
 
-  test("its form, as copied, subscribes a person to it", async () => {
+  test("has a form that subscribes a person when copied", async () => {
     const list = await newList("Copied");
     const { html } = await browser.open(at(`lists/${list}/form`));
     const [, code] = /<textarea class="code"[^>]*>\n([^<]*)<\/textarea>/.exec(html)!;
@@ -371,7 +371,7 @@ describe("a list", () => {
 describe("a suppression", () => {
   const path = () => at("suppressions");
 
-  test("that is lifted comes back whole by the notice's button, and the person's status with it", async () => {
+  test("that is lifted is restored completely by the notice's button, with the person's status", async () => {
     const id = await newPerson({ email: "gone@example.com" });
     const given = { email: "gone@example.com", kind: "unsubscribed", reason: 'By "phone"' };
     await company.api.post("/api/emails/suppressions/", given);
@@ -386,7 +386,7 @@ describe("a suppression", () => {
     expect((await person(id)).status).toBe("unsubscribed");
   });
 
-  test("is told on the page of the person and in lists of people, with a link that finds it", async () => {
+  test("is shown on the person's page and in lists of people, with a link to it", async () => {
     const id = await newPerson({ email: "ada@sub.blocked.example" });
     expect((await browser.open(at(`subscribers/${id}`))).html).not.toContain("Suppressed");
     await company.api.post("/api/emails/suppressions/", { domain: "blocked.example" });
@@ -399,7 +399,7 @@ describe("a suppression", () => {
     );
   });
 
-  test("a file of them is imported with counts and the rows that could not be used, and downloads again", async () => {
+  test("can be imported as a file, with counts and the unusable rows, and downloaded again", async () => {
     await browser.open(path());
     const file = new File(["email,reason\nfile1@example.com,Asked\nnot an address,\n"], "stop.csv", {
       type: "text/csv",
@@ -415,7 +415,7 @@ describe("a suppression", () => {
   });
 });
 
-test("a link that somebody made cannot have a page say something", async () => {
+test("a crafted link cannot put text on a page", async () => {
   for (const result of ["x", "A".repeat(200)]) {
     const { status, html } = await browser.open(at(`subscribers?result=${result}`));
     expect(status).toBe(200);

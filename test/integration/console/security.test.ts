@@ -66,7 +66,7 @@ async function everything(): Promise<unknown> {
   return query(counts.join(" union all "));
 }
 
-test("no form does anything without the form token of its own session: 403, and nothing changes", async () => {
+test("every form without the form token of its own session is 403, and nothing changes", async () => {
   const otherSession = await signIn(app, company);
   await otherSession.open("/app/account");
   await owner.open("/app/account");
@@ -78,7 +78,7 @@ test("no form does anything without the form token of its own session: 403, and 
   expect((await owner.open(`/app/${company.id}`)).status).toBe(200);
 });
 
-test("a stranger is led from every page and every form to sign-in, and nowhere else", async () => {
+test("a visitor is redirected from every page and every form to sign-in", async () => {
   const stranger = new ConsoleBrowser(app);
   await stranger.open("/app/login");
   const own = of(personPages, "page").map((pattern) => `/app/${filled(pattern)}`);
@@ -88,7 +88,7 @@ test("a stranger is led from every page and every form to sign-in, and nowhere e
   expect(led.filter((location) => !/^\/app\/login(\?next=%2Fapp%2F[^&]*)?$/.test(location ?? ""))).toEqual([]);
 });
 
-test("a viewer is refused every form of the company, with a whole page, and is shown none", async () => {
+test("a viewer is refused every form of the company with a complete page, and is shown none", async () => {
   const browser = await signIn(app, viewer);
   await browser.open("/app/account");
   const bodies: string[] = [];
@@ -110,7 +110,7 @@ test("a viewer is refused every form of the company, with a whole page, and is s
   expect(shownForms).toEqual([]);
 });
 
-test("under another company's id there is no page and no form: 404, for a company that exists and one that does not", async () => {
+test("another company's id gives 404 for every page and form, whether the company exists or not", async () => {
   const other = await newCompany(app);
   for (const id of [other.id, newId()]) {
     expect(await others(companyPaths(id), 404, owner.open)).toEqual([]);
@@ -120,7 +120,7 @@ test("under another company's id there is no page and no form: 404, for a compan
 
 const directive = (policy: string, name: string) => policy.split("; ").find((one) => one.startsWith(`${name} `));
 
-test("no page can be framed or kept, runs a script of others or posts elsewhere; its cookie is the console's alone", async () => {
+test("no page can be framed or cached, runs others' scripts or posts elsewhere; its cookie is limited to the console", async () => {
   const open = of(openPages, "page").map((pattern) => `/app/${pattern}`);
   const own = of(personPages, "page").map((pattern) => `/app/${filled(pattern)}`);
   for (const path of [...open, ...own, ...companyPaths()]) {
@@ -154,7 +154,7 @@ test("no page can be framed or kept, runs a script of others or posts elsewhere;
   expect(elsewhere.headers.getSetCookie()).toEqual([]);
 });
 
-test("a cookie that somebody else planted is worth nothing after sign-in, nor one from before signing out", async () => {
+test("a cookie that somebody else planted is worthless after sign-in, and so is one from before signing out", async () => {
   const attacker = new ConsoleBrowser(app);
   await attacker.open("/app/login");
   const victim = new ConsoleBrowser(app);
@@ -239,7 +239,7 @@ async function nameEverything(): Promise<Record<string, string>> {
   return { lists, subscribers, segments, templates, campaigns, webhooks, servers };
 }
 
-test("what people name and write is text on every page: no markup of theirs becomes the page's", async () => {
+test("user input is escaped on every page", async () => {
   const ids = await nameEverything();
   const shownOn: string[] = [];
   for (const pattern of of(companyPages, "page")) {
@@ -256,7 +256,7 @@ test("what people name and write is text on every page: no markup of theirs beco
   expect(shownOn).toEqual(expect.arrayContaining(["", "campaigns", "campaigns/:id", "subscribers/:id", "lists"]));
 });
 
-test("style and scripts are kept by caches for good, under names of their content, and set no cookie", async () => {
+test("styles and scripts are cached for good, under names of their content, and set no cookie", async () => {
   const { html } = await owner.open("/app/account");
   const assets = [...html.matchAll(/(?:src|href)="(\/app\/assets\/[^"#]+)/g)].map(([, path]) => path!);
   expect(assets.length).toBeGreaterThan(1);

@@ -59,7 +59,7 @@ describe("segments", () => {
   const press = async (shown: Shown, path: string, button: string, changes: Record<string, string> = {}) =>
     browser.send(at(path), { ...fieldsOf(shown, at(path)), ...changes, do: button });
 
-  test("are built rule by rule, counted before they are saved, and saved as the API takes them", async () => {
+  test("are built rule by rule, counted before they are saved, and saved in the API's form", async () => {
     const path = "segments/new";
     let shown = await browser.open(at(path));
     expect(shown).toMatchObject({ status: 200, title: "New segment" });
@@ -97,7 +97,7 @@ describe("segments", () => {
     expect((await browser.open(at(`segments/${results[0].id}/count`))).html).toContain('<strong id="count">1<');
   });
 
-  test("keep a rule that the builder cannot show, through renaming and a rule more", async () => {
+  test("keep a rule that the builder cannot show, through renaming and an added rule", async () => {
     const conditions = [
       { field: "created_at", operator: "after", value: "2020-05-01T10:00:00+02:00" },
       { field: "email", operator: "ends_with", value: `x.org"<b>` },
@@ -119,7 +119,7 @@ describe("segments", () => {
     expect((await company.api.get(`${E}/segments/${id}/`)).body.rules.conditions).toEqual([conditions[0]]);
   });
 
-  test("say what uses them before they are deleted", async () => {
+  test("show where they are used before they are deleted", async () => {
     const rules = { conditions: [{ field: "email", operator: "contains", value: "@" }] };
     const { id } = (await company.api.post(`${E}/segments/`, { name: "Used", rules })).body;
     await company.api.post(`${E}/drafts/`, { name: "Autumn", kind: "to-list", body: { segment_id: id } });
@@ -140,7 +140,7 @@ describe("an import", () => {
       ({ html }) => !html.includes("<progress"),
     );
 
-  test("goes from the file over its columns and a try to the people on a list of their own", async () => {
+  test("maps columns, is tried first, and puts the people on a new list", async () => {
     const { location, status } = await browser.attach(at("import"), file(csv));
     expect(status).toBe(303);
     const choosing = await browser.open(location!);
@@ -177,7 +177,7 @@ describe("an import", () => {
     expect((await browser.open(at("import"))).html).toContain("1 new, 1 known, 1 refused");
   });
 
-  test("that cannot be read says why, and can be put right without a second upload", async () => {
+  test("that cannot be read gives the reason, and can be corrected without a second upload", async () => {
     const { location } = await browser.attach(at("import"), file('email,n\na@x.org,"1\n', "<b>.csv"));
     const choosing = await browser.open(location!);
     expect(choosing.html).not.toContain("<b>");
@@ -192,7 +192,7 @@ describe("an import", () => {
     expect((await browser.open(location!)).status).toBe(404);
   });
 
-  test("of a file without a header takes its first line as a person, offers a new list, and can be undone", async () => {
+  test("shows the first line of a file without a header as a person, offers a new list, and can be undone", async () => {
     const { location } = await browser.attach(
       at("import"),
       file("una@y.org,Una,03/04/2000,yes\ndos@y.org,Dos,31/12/1999,no\n", "no-header.csv"),
@@ -216,13 +216,13 @@ describe("an import", () => {
     expect((await una()).count).toBe(0);
   });
 
-  test("without a file says so at its field", async () => {
+  test("shows an error at its field if there is no file", async () => {
     const { status, html } = await browser.attach(at("import"), file(""));
     expect([status, html.includes("<main")]).toEqual([400, true]);
   });
 });
 
-test("a viewer reads both, sees no form that writes, and gets 403 for every write, also for a count", async () => {
+test("a viewer sees both without forms, and gets 403 for every write, also for a count", async () => {
   const mine = await newCompany(app);
   const rules = { conditions: [{ field: "attributes.city", operator: "in", value: ["Rome", "Bonn"] }] };
   const { id } = (await mine.api.post(`${E}/segments/`, { name: "Mine", rules })).body;

@@ -56,7 +56,7 @@ async function newServer(more: Record<string, string> = {}): Promise<string> {
 }
 
 describe("servers", () => {
-  test("one is made with all its settings; what is wrong stands at its field, and no password comes back", async () => {
+  test("a server is added with all its settings; errors are shown at their fields, and no password is returned", async () => {
     const refused = await browser.send(
       at("servers/new"),
       typed({ port: "many", sender_email: "nobody", warmup_start: "500", warmup_factor: "2", warmup_until: "100" }),
@@ -96,7 +96,7 @@ describe("servers", () => {
     }
   });
 
-  test("a change keeps what is left empty, and asks for the password before another host gets it", async () => {
+  test("an edit keeps fields left empty, and asks for the password before another host gets it", async () => {
     const path = await newServer({ "limit.0.domain": "mail.example", "limit.0.connections": "2" });
     const form = typed({ username: "", password: "", name: "Renamed" });
     expect(await browser.send(`${path}/edit`, form)).toMatchObject({ status: 303 });
@@ -109,7 +109,7 @@ describe("servers", () => {
     expect((await company.api.get(api)).body.host).toBe("127.0.0.1");
   });
 
-  test("a try says what is wrong and what to do, saves nothing, and uses the stored password for the stored server alone", async () => {
+  test("a connection test says what is wrong and what to do, saves nothing, and uses the stored password for the stored server only", async () => {
     const before = (await company.api.get("/api/emails/smtp-configs/")).body.count;
     const wrong = await browser.send(at("servers/new"), { ...typed({ password: "wrong" }), intent: "try" });
     expect(wrong.status).toBe(200);
@@ -127,14 +127,14 @@ describe("servers", () => {
     expect(half.html).toContain("Enter username and password");
   });
 
-  test("a test mail goes to the person alone", async () => {
+  test("a test mail goes to the signed-in person only", async () => {
     const path = await newServer({ name: `Relay ${EVIL} [[name]]` });
     const { html } = await browser.send(`${path}/test`);
     expect(html).toContain(`The server accepted the email to ${company.email}.`);
     expect(smtp.messages.flatMap(({ to }) => to)).toEqual([company.email]);
   });
 
-  test("one that takes no mail says why, until when and what to do; deleting it says first what stops", async () => {
+  test("an unavailable server is shown with reason, time and advice; deleting it first shows what stops", async () => {
     const path = await newServer({ name: "Broken" });
     const id = path.split("/").at(-1);
     await query(
@@ -163,7 +163,7 @@ describe("servers", () => {
 });
 
 describe("domains", () => {
-  test("records are looked up when asked, a key that was made waits for its record, and signs once it is seen", async () => {
+  test("records are looked up on request; a new key waits for its record, and signs once it is found", async () => {
     const path = (await newServer({ sender_email: "news@keys.example" })).replace("/servers/", "/domains/");
     const plain = await browser.open(path);
     expect(plain.title).toBe("DNS of keys.example");
@@ -187,7 +187,7 @@ describe("domains", () => {
     expect((await browser.open(path)).html).toContain("Mail is not signed.");
   });
 
-  test("a tracking domain is claimed with the record to publish, and given up", async () => {
+  test("a tracking domain is claimed with the record to publish, and released", async () => {
     const wrong = await browser.send(at("domains/tracking"), { tracking_domain: "no host" });
     expect(wrong.html).toContain('id="wrong-tracking_domain"');
     expect(await browser.send(at("domains/tracking"), { tracking_domain: "click.acme.example" })).toMatchObject({
@@ -202,7 +202,7 @@ describe("domains", () => {
 });
 
 describe("bounces", () => {
-  test("what came in is listed and filtered; a provider's address is made and removed; the guard is set", async () => {
+  test("reports are listed and filtered; a provider's address is added and removed; the guard is set", async () => {
     await company.api.post("/api/emails/bounces/", { email: "gone@example.com", type: "hard", diagnostic: EVIL });
     const { html } = await browser.open(at("bounces?result=unmatched&via=api"));
     expect(html).toContain("gone@example.com");
@@ -227,7 +227,7 @@ describe("bounces", () => {
 });
 
 describe("webhooks", () => {
-  test("one is made, its secret shown once; deliveries show what was posted and how the answer began, and go again", async () => {
+  test("an endpoint is added, its secret shown once; deliveries show the payload and the start of the response, and can be repeated", async () => {
     expect((await browser.send(at("webhooks/new"), { url: "ftp://x" })).html).toContain('id="wrong-events"');
     const made = await browser.send(at("webhooks/new"), { url: `${receiver.url}/hook`, "event.opened": "on" });
     const [, secret] = /data-copy>(whsec_[^<]+)</.exec(made.html)!;

@@ -50,7 +50,7 @@ describe("the pages of system mail", () => {
     return browser.send(action!, { token, ...fields });
   }
 
-  test("verify, reset and accept; what is wrong is said on the page, and the form is there again", async () => {
+  test("verify, reset and accept; errors are shown on the page with the form", async () => {
     const company = await newCompany(app);
     const verified = await use(await linkFor(company.email, "verify"), {});
     expect(verified).toMatchObject({ status: 303, location: "/app/login?notice=verified" });
@@ -90,7 +90,7 @@ describe("the pages of system mail", () => {
     expect((await use(invitation, { ...person, password: PASSWORD })).status).toBe(410);
   });
 
-  test("who has an account accepts signed in, or by signing in; an invitation of somebody else is refused", async () => {
+  test("let a person with an account accept when signed in, or by signing in; another person's invitation is refused", async () => {
     const [host, guest] = [await newCompany(app), await newCompany(app)];
     const stranger = await newCompany(app);
     await use(await linkFor(guest.email, "verify"), {});
@@ -130,7 +130,7 @@ describe("the pages of system mail", () => {
     expect((await second.open(`/app/${host.id}`)).status).toBe(303);
   });
 
-  test("a made-up token is shown as text, never as markup, and guessing is slowed down", async () => {
+  test("escape an invented token, and slow down guessing", async () => {
     const browser = new ConsoleBrowser(app);
     const { html } = await browser.open(`/app/reset?token=${encodeURIComponent('"><script>x</script>')}`);
     expect(html).not.toContain("<script>");
@@ -141,7 +141,7 @@ describe("the pages of system mail", () => {
     expect(statuses).toEqual([...Array(20).fill(404), 429]);
   });
 
-  test("who signs up is signed in and sees the first steps; what is wrong stands at its field", async () => {
+  test("sign a new person in and show the first steps; form errors are shown at their fields", async () => {
     const browser = new ConsoleBrowser(app);
     await browser.open("/app/sign-up");
     const fields = { company_name: "Lantern <Books>", email: `sign-up-${Date.now()}@example.com` };
@@ -159,7 +159,7 @@ describe("the pages of system mail", () => {
     );
   });
 
-  test("a password is changed: this session goes on with another cookie, the old cookie and all others end", async () => {
+  test("changing a password keeps this session with a new cookie, and ends the old cookie and all other sessions", async () => {
     const company = await newCompany(app);
     const [browser, other] = [await signIn(app, company), await signIn(app, company)];
     await browser.open("/app/account/password");
@@ -177,7 +177,7 @@ describe("the pages of system mail", () => {
     expect((await browser.open("/app/account")).status).toBe(303);
   });
 
-  test("a second factor is set up with a code, its recovery codes are shown once, and it takes both to end it", async () => {
+  test("a second factor is set up with a code, its recovery codes are shown once, and disabling it needs password and code", async () => {
     const company = await newCompany(app);
     const browser = await signIn(app, company);
     expect((await browser.open("/app/account/two-factor")).html).toContain("It is off.");
@@ -208,7 +208,7 @@ describe("the pages of system mail", () => {
     expect((await browser.open("/app/account/two-factor")).html).toContain("It is off.");
   });
 
-  test("settings are saved part by part, and what is wrong stands at its field with what was typed", async () => {
+  test("settings are saved section by section, and errors are shown at their fields with what was typed", async () => {
     const company = await newCompany(app);
     const browser = await signIn(app, company);
     const api = client(app, { token: company.token });
@@ -271,7 +271,7 @@ describe("the pages of system mail", () => {
     expect(plan.html).toContain("Mails a month");
   });
 
-  test("branding is tried before it is saved, in a frame that runs nothing; unreadable colours are refused at their field", async () => {
+  test("branding is previewed before it is saved, in a frame that runs no script; unreadable colours are refused at their field", async () => {
     const company = await newCompany(app);
     const browser = await signIn(app, company);
     const path = `/app/${company.id}/settings/branding`;
@@ -308,7 +308,7 @@ describe("the pages of system mail", () => {
     });
   });
 
-  test("a company goes only by its owner, its name and the password; the page says what goes with it", async () => {
+  test("deleting a company needs its owner, its name and the password; the page shows what is deleted", async () => {
     const company = await newCompany(app, { name: "Lantern Books" });
     await company.api.post("/api/emails/lists/", { name: "Readers" });
     const browser = await signIn(app, company);
@@ -336,7 +336,7 @@ describe("the pages of system mail", () => {
     expect((await browser.open(`${founded.location}/settings/company/delete`)).status).toBe(200);
   });
 
-  test("a member reads the settings and writes none: no form, no branding, no log", async () => {
+  test("a member reads the settings but cannot change them: no form, no branding, no log", async () => {
     const [company, member] = [await newCompany(app), await newCompany(app)];
     await Membership.create({ companyId: company.id, userId: member.userId, role: "member" });
     const browser = await signIn(app, member);

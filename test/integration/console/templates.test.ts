@@ -32,7 +32,7 @@ const make = async (given: object = {}): Promise<string> => {
 const read = async (id: string) => (await company.api.get(`/api/emails/templates/${id}/`)).body;
 const seenOf = (html: string) => /name="seen" value="([^"]+)"/.exec(html)![1]!;
 
-test("a template is written, warned of, found, changed, duplicated and deleted with what that does said", async () => {
+test("a template is created, checked, found, edited, duplicated and deleted after a page shows what that affects", async () => {
   const made = await browser.send(at("templates/new"), {
     ...typed,
     body: `${typed.body}[[nick]]`,
@@ -63,7 +63,7 @@ test("a template is written, warned of, found, changed, duplicated and deleted w
   expect((await browser.open(path)).status).toBe(404);
 });
 
-test("what is refused is shown again with all that was typed, and MJML errors name their line and show it", async () => {
+test("a refused form is shown again with all that was typed, and MJML errors name their line and show it", async () => {
   const body = "<mjml>\r\n<mj-body>\r\n<mj-nonsense>x</mj-nonsense>\r\n</mj-body></mjml>";
   const { status, html } = await browser.send(at("templates/new"), {
     ...typed,
@@ -80,7 +80,7 @@ test("what is refused is shown again with all that was typed, and MJML errors na
   expect(html).toMatch(/value="mjml" selected/);
 });
 
-test("of two people who save the same template the second one is warned, loses nothing, and decides", async () => {
+test("the second of two people who save the same template is warned, loses nothing, and decides", async () => {
   const id = await make();
   const path = at(`templates/${id}`);
   const seen = seenOf((await browser.open(path)).html);
@@ -98,7 +98,7 @@ test("of two people who save the same template the second one is warned, loses n
   expect((await read(id)).body).toBe("<p>mine</p>");
 });
 
-test("versions are listed, compared by their lines, and brought back as the newest", async () => {
+test("versions are listed, compared by line, and restored as the newest", async () => {
   const id = await make({ body: "<p>one</p>\n<p>two</p>", text_body: "Hello" });
   await company.api.patch(`/api/emails/templates/${id}/`, { body: "<p>one</p>\n<p>zwei</p>", text_body: null });
   const path = at(`templates/${id}/versions`);
@@ -117,7 +117,7 @@ test("versions are listed, compared by their lines, and brought back as the newe
   expect((await browser.send(`${path}/x/restore`)).status).toBeGreaterThanOrEqual(400);
 });
 
-test("the frame shows the mail as a subscriber gets it, on a policy of its own that runs no script", async () => {
+test("the frame shows the mail as a subscriber gets it, with its own CSP that allows no script", async () => {
   await company.api.post("/api/emails/subscribers/", {
     email: "grace@example.com",
     first_name: "Grace",
@@ -161,7 +161,7 @@ test("the frame shows the mail as a subscriber gets it, on a policy of its own t
 const PNG = Buffer.from("\x89PNG\r\n\x1a\n and so on", "latin1");
 const file = (name: string) => new File([PNG], name, { type: "image/png" });
 
-test("a file is uploaded, found, offered in the editor, and deleted with what that breaks said", async () => {
+test("a file is uploaded, found, offered in the editor, and deleted after a page shows what that breaks", async () => {
   expect(await browser.attach(at("media"), file("logo.png"))).toMatchObject({
     status: 303,
     location: `${at("media")}?notice=uploaded`,
@@ -185,7 +185,7 @@ test("a file is uploaded, found, offered in the editor, and deleted with what th
   expect((await browser.open(path)).status).toBe(404);
 });
 
-test("a file that is empty, missing or more than the plan allows is refused with what to do", async () => {
+test("a file that is empty, missing or larger than the plan allows is refused with advice", async () => {
   const empty = await browser.attach(at("media"), new File([], "empty.png"));
   expect(empty).toMatchObject({ status: 400 });
   expect(empty.html).toContain("The submitted file is empty.");
@@ -250,7 +250,7 @@ test("a viewer reads templates and media, sees no form that writes, and is refus
   expect((await browser.open(at("templates"))).html).toContain("&lt;img src=x onerror=alert(1)&gt;");
 });
 
-test("plain text is saved as paragraphs and a list in the default layout, and previewed so", async () => {
+test("plain text is saved as paragraphs and a list in the default layout, and previewed like that", async () => {
   const plain = { ...typed, body: "Hello,\r\n\r\nwe have\r\n- tea\r\n- milk\r\n[[unsubscribe_url]]" };
   const paragraphs = "<p>Hello,</p>\n<p>we have</p>\n<ul>\n<li>tea</li>\n<li>milk</li>\n</ul>";
   expect((await browser.send(at("templates/preview"), plain)).html).toContain(paragraphs);
@@ -260,7 +260,7 @@ test("plain text is saved as paragraphs and a list in the default layout, and pr
   expect((await read(id)).body).toMatch(/^<!doctype html>/);
 });
 
-test("a button converts placeholders of other products and broken links, and saves nothing by itself", async () => {
+test("a button converts placeholders of other products and broken links, and saves nothing", async () => {
   const foreign = {
     ...typed,
     subject: "Hi *|FNAME|*",

@@ -102,7 +102,7 @@ describe("answers other than JSON", () => {
     }
   });
 
-  test("a page sets its own policy and knows the reader's language; what is not set stays strict", async () => {
+  test("a page sets its own policy and gets the reader's language; headers that it does not set stay strict", async () => {
     const response = await ask(`${publicPath}/view/${MAIL}/`, { headers: { "Accept-Language": "de" } });
     expect(await response.text()).toBe("<p>de</p>");
     expect(response.headers.get("content-security-policy")).toBe("sandbox");
@@ -164,7 +164,7 @@ describe("answers other than JSON", () => {
     });
   });
 
-  test("a page's form may repeat a field; its status is the document's", async () => {
+  test("a page's form may repeat a field; its status is the documented one", async () => {
     const body = new URLSearchParams([
       ["list", "a"],
       ["list", "b"],

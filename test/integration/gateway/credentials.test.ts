@@ -27,7 +27,7 @@ describe("credentials", () => {
     }
   });
 
-  describe("with a bearer token", () => {
+  describe("in a bearer token", () => {
     const user = "0190a0a0-0000-7000-8000-0000000000ff";
     const bearer = (path: string, init: RequestInit = {}) =>
       fetch(gateway.url + path, {
@@ -35,7 +35,7 @@ describe("credentials", () => {
         headers: { Authorization: `Bearer ${signBearer(user, "mark")}`, ...(init.headers as Record<string, string>) },
       });
 
-    test("the company is named in the query; missing is 400, malformed 400, another's 404", async () => {
+    test("need the company in the query; missing is 400, malformed 400, another's 404", async () => {
       expect(await (await bearer(`/api/emails/things/${A}/?company=${A}`)).json()).toMatchObject({
         meta: { companyId: A, userId: user, role: "owner" },
       });
@@ -53,7 +53,7 @@ describe("credentials", () => {
       expect((await bearer(`/api/emails/things/?company=${B}`)).status).toBe(404);
     });
 
-    test("sends name it in the body, reported together with the other errors", async () => {
+    test("are joined by the company in a send's body, reported together with the other errors", async () => {
       expect(await statusAndBody(await bearer("/api/emails/send/thing/", json({})))).toEqual([
         400,
         { company: ["This field is required."], name: ["This field is required."] },
@@ -62,7 +62,7 @@ describe("credentials", () => {
       expect([sent.status, await sent.json()]).toMatchObject([201, { meta: { companyId: A } }]);
     });
 
-    test("company paths already contain it", async () => {
+    test("need no company where the path contains it", async () => {
       expect(await (await bearer(`/api/companies/${A}/`)).json()).toMatchObject({ meta: { companyId: A } });
       expect((await bearer(`/api/companies/${B}/`)).status).toBe(404);
       expect((await bearer(`/api/companies/${A}/keys/`)).status).toBe(200);

@@ -55,7 +55,7 @@ describe("a statement that PostgreSQL cancels is a 503 with Retry-After", () => 
     expect(problemOf(error, "r").status).toBe(500);
   });
 
-  test("a request that waits too long for a row's lock", async () => {
+  test("a request that waits too long for a row's lock is 503", async () => {
     const company = await newCompany(app);
     const path = `/api/companies/${company.id}/`;
     await query(`alter database "${new URL(app.databaseUrl).pathname.slice(1)}" set lock_timeout = '100ms'`);

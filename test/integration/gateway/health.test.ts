@@ -75,7 +75,7 @@ describe("the health port", () => {
     expect(asked).toBeLessThan(50);
   });
 
-  test("/ready is 503 while the broker drains, and when the database is away", async () => {
+  test("/ready is 503 while the broker drains, and when the database is unavailable", async () => {
     app.broker.started = false;
     expect(JSON.parse((await ask("/ready")).text)).toMatchObject({ ready: false, state: "draining" });
     app.broker.started = true;

@@ -72,7 +72,7 @@ describe("rate limits and the daily quota", () => {
     return seen;
   };
 
-  test("sign in: 5 a minute per address over all routes; then 429 with a sentence and Retry-After", async () => {
+  test("sign-in is limited to 5 a minute per address over all routes; then 429 with a sentence and Retry-After", async () => {
     const ip = someIp();
     expect(await statuses(3, () => ask("POST", "/api/auth/login/", ip))).toEqual([200, 200, 200]);
     expect(await statuses(2, () => ask("POST", "/api/auth/refresh/", ip))).toEqual([200, 200]);
@@ -87,18 +87,18 @@ describe("rate limits and the daily quota", () => {
     expect((await ask("POST", "/api/auth/login/", someIp())).status).toBe(200);
   });
 
-  test("addresses to the left of the trusted proxy's are ignored", async () => {
+  test("addresses left of the trusted proxy's are ignored", async () => {
     const ip = someIp();
     const seen = await statuses(6, () => ask("POST", "/api/auth/login/", `${someIp()}, ${ip}`));
     expect(seen).toEqual([200, 200, 200, 200, 200, 429]);
   });
 
-  test("public subscribe: 3 a minute per address", async () => {
+  test("public subscribe is limited to 3 a minute per address", async () => {
     const ip = someIp();
     expect(await statuses(4, () => ask("POST", "/api/emails/public/subscribe/", ip))).toEqual([200, 200, 200, 429]);
   });
 
-  test("tracking: over 60 a minute per address the pixel is 429, and a hit is recorded until one mail has 60 of them", async () => {
+  test("tracking beyond 60 a minute per address gets 429 for the pixel, and a hit is recorded until one mail has 60 of them", async () => {
     const ip = someIp();
     const open = (mail: string, from = ip) => ask("GET", `/api/emails/public/open/${mail}.gif`, from);
     const click = async (mail: string, from = ip) => {
@@ -137,13 +137,13 @@ describe("rate limits and the daily quota", () => {
     expect(same.filter((status) => status === 429)).toHaveLength(1);
   });
 
-  test("without a daily limit there are no X-RateLimit headers", async () => {
+  test("a company without a daily limit gets no X-RateLimit headers", async () => {
     const response = await ask("GET", "/api/emails/things/", someIp(), { "X-API-Key": "fm_good" });
     expect(response.status).toBe(200);
     expect([...response.headers.keys()].filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
   });
 
-  test("the plan's daily calls: headers count down, the next call is the structured 429, other companies are unaffected", async () => {
+  test("headers count down the plan's daily calls, the next call is the structured 429, other companies are unaffected", async () => {
     const call = (key: string) => ask("GET", "/api/emails/things/", someIp(), { "X-API-Key": key });
     const left = [];
     for (let i = 0; i < 3; i++) left.push((await call("fm_other")).headers.get("x-ratelimit-remaining"));

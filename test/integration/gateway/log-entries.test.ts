@@ -30,7 +30,7 @@ describe("the log of failed requests", () => {
     ]);
   });
 
-  test("names the unavailable dependency of a 503, which the client does not learn", async () => {
+  test("names the unavailable dependency of a 503, which the client is not told", async () => {
     const response = await gateway.ask("/api/emails/slow/");
     expect(await response.text()).not.toContain("timed out");
     expect(info.mock.calls).toMatchObject([

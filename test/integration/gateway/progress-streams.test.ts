@@ -138,7 +138,7 @@ test("a finished campaign sends both events at once; a missing one is a 404", as
   expect(wrong.status).toBe(401);
 });
 
-test(`${VIEWERS} viewers of a campaign share one read a second, and none remain after they left`, async () => {
+test(`${VIEWERS} viewers of a campaign share one read a second, which ends when they leave`, async () => {
   const id = campaign();
   const viewers = await Promise.all(Array.from({ length: VIEWERS }, () => watch(id)));
   const before = asked.get(id)!;

@@ -151,7 +151,7 @@ describe("uploads", () => {
     expect((await post(fileForm("x".repeat(MAX + 1), "a.csv"), "/api/emails/subscribers/bulk/")).status).toBe(201);
   });
 
-  test("without a file, with an empty one, or in another field are 400 on file", async () => {
+  test("a missing file, an empty one, or one in another field is 400 on file", async () => {
     const empty = new FormData();
     empty.set("other", "x");
     expect(await post(empty)).toEqual({ status: 400, body: { file: ["No file was submitted."] } });

@@ -19,7 +19,7 @@ afterAll(async () => {
   await replica.stop();
 });
 
-test("/ready and /metrics report it as unavailable, with the reason", async () => {
+test("a Redis that cannot be written is reported as unavailable with the reason by /ready and /metrics", async () => {
   const ready = await (await fetch(`${health}/ready`)).json();
   expect(ready).toMatchObject({ ready: true, redis: "away", redis_error: expect.stringContaining("READONLY") });
   const metrics = await (await fetch(`${health}/metrics`)).text();

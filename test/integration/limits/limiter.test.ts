@@ -207,7 +207,7 @@ describe.each<[string, () => Counter]>([
   });
 });
 
-describe("while Redis is unavailable", () => {
+describe("a limiter without Redis", () => {
   async function connected(url: string) {
     const connection = connectRedis(url);
     connection.on("error", () => {});
@@ -215,7 +215,7 @@ describe("while Redis is unavailable", () => {
     return { connection, limiter: new FallbackLimiter(new RedisLimiter(connection), new MemoryLimiter()) };
   }
 
-  test("requests are counted in the process without waiting, and in Redis again after its return", async () => {
+  test("counts requests in the process without waiting, and in Redis again after it returns", async () => {
     let redis = await startRedis({ own: true });
     const port = Number(new URL(redis.url).port);
     const { connection, limiter } = await connected(redis.url);

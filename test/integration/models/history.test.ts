@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("a role that may only read tables reads the history of the database, and its clock", async () => {
+test("a role that may only read tables reads the database's history and clock", async () => {
   const first = await readDatabaseState();
   const second = await readDatabaseState();
   expect(first.history).toEqual({
@@ -39,6 +39,6 @@ test("a role that may only read tables reads the history of the database, and it
   expect(new Date(second.at).getTime()).toBeGreaterThanOrEqual(new Date(first.at).getTime());
 });
 
-test("a database without replicas says so to it", async () => {
+test("a database without replicas is reported as having none", async () => {
   expect(await readReplication()).toBe("none");
 });

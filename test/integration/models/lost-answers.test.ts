@@ -32,7 +32,7 @@ async function working(client: pg.Client): Promise<string[]> {
   return (await client.query<{ query: string }>(sql)).rows.map((row) => row.query);
 }
 
-test("a statement whose answer is lost fails as an outage, one that PostgreSQL works at gets its answer", async () => {
+test("a statement whose answer is lost fails as an outage; one that PostgreSQL still executes gets its answer", async () => {
   const settled: string[] = [];
   const settle = (what: string, statement: Promise<unknown>) =>
     statement.then(
@@ -54,7 +54,7 @@ test("a statement whose answer is lost fails as an outage, one that PostgreSQL w
   expect(settled).toEqual(["the lost one: The database has not answered: it is lost.", "the slow one is answered"]);
 });
 
-test("a statement that had not begun when PostgreSQL was asked, and is at work later, is no lost one", async () => {
+test("a statement that had not begun when PostgreSQL was asked, and is executing later, does not count as lost", async () => {
   const destroy = jest.fn();
   const client = { pooled: false, _activeQuery: {}, processID: 7, connection: { stream: { destroy } } };
   const answers = [[], [{ pid: 7 }]];

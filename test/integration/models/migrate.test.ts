@@ -43,7 +43,7 @@ async function untilWaited(client: pg.Client): Promise<void> {
   while ((await client.query(waits)).rowCount === 0) await sleep(10);
 }
 
-test("a migration lets others pass that want a lock behind it, and is applied once it gets its own", async () => {
+test("a migration that waits for a lock lets others pass, and is applied once it gets the lock", async () => {
   addColumn();
   const [holder, writer] = [await connected(), await connected()];
   await holder.query("begin; lock table campaigns in row exclusive mode");
@@ -74,7 +74,7 @@ test("an index is built while the table is written, and again if a build was int
   expect(rows).toEqual([{ indisvalid: true }]);
 });
 
-test("a node that waits for another's migration keeps no index from being built", async () => {
+test("a node that waits for another's migration does not prevent an index from being built", async () => {
   addColumn();
   const [holder, client] = [await connected(), await connected()];
   // The lock of all migrations, as the node has it that is building.

@@ -58,7 +58,7 @@ function columnsOf(model: ModelStatic<never>): [string, string][] {
   ]);
 }
 
-test("a model has exactly the columns of its table, their types, and its key with the company in it", async () => {
+test("a model has exactly the columns of its table, their types, and a key that includes the company", async () => {
   const columns = await query<Column>(COLUMNS);
   const tables = Object.values(sequelize().models).map((model) => String(model.getTableName()));
   expect(tables.length).toBeGreaterThan(27);
@@ -97,7 +97,7 @@ test("omitted fields get the table's default at creation", async () => {
   expect(without.map(({ table, name }) => `${table}.${name}`)).toEqual([]);
 });
 
-test("a row of plain SQL has the view that the model's own has", async () => {
+test("rows of plain SQL and of the model have the same API representation", async () => {
   const company = await Company.create({ name: "Plain", plan: "unlimited", website: "https://plain.example" });
   const [row] = await query<object>("select * from companies where id = $1", [company.id]);
   expect(fromRow(Company, row!).view()).toEqual(company.view());
@@ -106,7 +106,7 @@ test("a row of plain SQL has the view that the model's own has", async () => {
   expect([count, results.map((one) => one.view())]).toEqual([1, [company.view()]]);
 });
 
-test("rows are read, found again by their associations, and written with their company's id", async () => {
+test("rows are read, found by their associations, and written with their company's id", async () => {
   const company = await Company.create({ name: "Acme", plan: "unlimited" });
   const user = await User.create({ email: "Ann@Example.com", passwordHash: "-" });
   await Membership.create({ companyId: company.id, userId: user.id, role: "owner" });

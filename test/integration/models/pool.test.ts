@@ -53,7 +53,7 @@ async function mostDuring(busy: Promise<unknown>, condition: string): Promise<nu
 
 const each = (ask: () => Promise<unknown>) => Array.from({ length: CONNECTIONS }, ask);
 
-test("however much is asked at once, a process has no more connections than DATABASE_POOL, and each use its share", async () => {
+test("a process opens at most DATABASE_POOL connections under any load, and each use at most its share", async () => {
   const busy = Promise.all([
     ...each(() => query(SLEEP)),
     ...each(() => bulkPool().query(SLEEP)),
@@ -63,7 +63,7 @@ test("however much is asked at once, a process has no more connections than DATA
   expect(await mostDuring(busy, "true")).toBe(CONNECTIONS);
 });
 
-test("one company has half of the connections at most, and who asks last need not wait for all that it asked", async () => {
+test("one company has at most half of the connections, and a later request need not wait for all earlier ones of that company", async () => {
   const done: string[] = [];
   const noisy = each(() => asOwner("noisy", () => query(SLEEP).then(() => done.push("noisy"))));
   const busy = Promise.all([...noisy, asOwner("quiet", () => query(SLEEP).then(() => done.push("quiet")))]);
@@ -71,7 +71,7 @@ test("one company has half of the connections at most, and who asks last need no
   expect(done.indexOf("quiet")).toBeLessThanOrEqual(SHARE.sql / 2);
 });
 
-test("a kept connection counts for nobody, whoever caused it to be opened", async () => {
+test("a kept connection counts for no company, whichever caused it to be opened", async () => {
   const lines = [new PinnedConnection(), new PinnedConnection()];
   await asOwner("noisy", () => Promise.all(lines.map((line) => line.run("one", "select 1", []))));
   const held = () => transaction((client) => query("select 1", [], client));
@@ -110,7 +110,7 @@ test("a company's bulk changes run one at a time, and requests that cannot wait 
   for (const one of others) expect(one).toMatchObject({ reason: { code: "THROTTLED" } });
 });
 
-test("a read that takes too long fails as something to be asked again", async () => {
+test("a read that takes too long fails as an error that can be retried", async () => {
   await expect(costlyRead("company", (client) => query(SLEEP, [], client), { statementMs: 50 })).rejects.toMatchObject({
     code: "57014",
   });

@@ -49,7 +49,7 @@ describe("the schema", () => {
     expect(counted).toEqual(real);
   });
 
-  test("receivers go with their campaign and their company", async () => {
+  test("receivers are deleted with their campaign and their company", async () => {
     const company = "018f0000-0000-7000-8000-000000000003";
     await query("insert into companies (id, name, plan) values ($1, 'C', 'unlimited')", [company]);
     const campaigns = await query<{ id: string }>(

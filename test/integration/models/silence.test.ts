@@ -48,7 +48,7 @@ test.each([
   ["a statement", () => query("select 1 as one")],
   ["a transaction", () => transaction((client) => query("select 1 as one", [], client))],
   ["a model's statement", async () => (await sequelize().query("select 1 as one"))[0]],
-])("%s fails soon, and the next one finds the database that took the place", async (_what, ask) => {
+])("%s fails soon, and the next one finds the database that replaced it", async (_what, ask) => {
   expect(await ask()).toEqual([{ one: 1 }]);
   isGone = true;
   await expect(ask()).rejects.toThrow();
@@ -56,7 +56,7 @@ test.each([
   expect(await ask()).toEqual([{ one: 1 }]);
 });
 
-test("a transaction that may take longer does, and its connection is as impatient as before afterwards", async () => {
+test("a transaction with a longer limit may take longer, and its connection has the usual limit afterwards", async () => {
   const long = `select pg_sleep(${(SILENT_MS / 1_000) * 2})`;
   await transaction(async (client) => {
     await allowLonger(client, 10_000);

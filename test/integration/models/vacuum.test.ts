@@ -5,7 +5,7 @@ useRows();
 
 const LARGE = ["email_events", "list_members", "subscribers", "webhook_deliveries"];
 
-test("tables that grow to millions of rows, and each part of the recipients, are vacuumed after a twentieth of them", async () => {
+test("tables that grow to millions of rows, and each partition of recipients, are vacuumed after a twentieth of their rows changed", async () => {
   await query("select add_recipient_part(max(no) + 1) from recipient_parts");
   const rows = await query<{ name: string; scales: string[] }>(
     `select c.relname as name, array(

@@ -29,7 +29,7 @@ async function inTurns(pid: number, work: () => Promise<void>): Promise<void> {
   await working;
 }
 
-test("work that takes too long is abandoned on a busy machine, too, and its transaction continues", async () => {
+test("work that takes too long is abandoned, also on a busy machine, and its transaction continues", async () => {
   await transaction(async (client) => {
     const { pid, limit } = (await queryOne<{ pid: number; limit: string }>(BACKEND, [], client))!;
     await inTurns(pid, async () => {
@@ -41,7 +41,7 @@ test("work that takes too long is abandoned on a busy machine, too, and its tran
   });
 });
 
-test("an error that is no time-out is the caller's", async () => {
+test("an error other than a time-out is passed on unchanged", async () => {
   const failed = transaction((client) => withinTime(client, LONG_MS, () => client.query("select 1/0")));
   await expect(failed).rejects.toThrow("division by zero");
 });

@@ -490,7 +490,7 @@ describe("an operator's commands", () => {
   });
 
   // test/integration/console/operator.test.ts follows the link.
-  test("sign-in-link is refused for an address that nobody signed up with", async () => {
+  test("sign-in-link is refused for an unknown address", async () => {
     await expect(run("sign-in-link", "nobody@example.com")).rejects.toThrow("Not found.");
   });
 

@@ -5,7 +5,7 @@ import { type Server, startNats } from "../../support/servers.ts";
 
 const settings = readConfig({ DATABASE_URL: "postgres://x/y", SECRET_KEY: "0123456789abcdef" });
 
-describe("one request over two nodes", () => {
+describe("a request over two nodes", () => {
   const lines: Record<string, unknown>[] = [];
   let nats: Server;
   let nodes: ServiceBroker[];

@@ -44,7 +44,7 @@ describe("operators' commands in one process", () => {
     });
   const ops = (...words: string[]) => opsWith({}, ...words);
 
-  test("without --json: a table in which a customer's control characters have no effect", async () => {
+  test("output without --json is a table in which control characters of customers have no effect", async () => {
     const { out } = await ops("companies");
     expect(out).toMatch(/^id +name +plan/);
     expect(out).toContain("Łódź");
@@ -100,7 +100,7 @@ describe("operators' commands in one process", () => {
     expect(doctor.out).not.toMatch(/^ok /m);
   });
 
-  test("doctor without a service: reports the reason and whether it could start", async () => {
+  test("doctor without a service gives the reason and says whether it could start", async () => {
     const other = dataFolder();
     const database = { DATABASE_URL: "postgres://ops:geheim@127.0.0.1:1/db", SECRET_KEY: "x".repeat(40) };
     const { code, out } = await opsWith({ DATA_DIR: other.path, ...database }, "doctor", "--json");

@@ -41,13 +41,13 @@ describe("the metrics of an operator's node", () => {
   });
   afterAll(() => app.stop());
 
-  test("waiting recipients by state, without those already marked in a chunk", () => {
+  test("contain waiting recipients by state, without those already marked in a chunk", () => {
     expect(sampleOf('flockmail_send_queue_recipients{state="ready"}')).toBe(400);
     expect(sampleOf('flockmail_send_queue_recipients{state="leased"}')).toBe(200);
     expect(sampleOf('flockmail_send_queue_recipients{state="deferred"}')).toBe(0);
   });
 
-  test("a campaign's waiting time starts when it could be sent; zeros are reported", () => {
+  test("contain a campaign's waiting time, which starts when it could be sent; zeros are reported", () => {
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeGreaterThan(89);
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeLessThan(120);
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="transactional"}')).toBe(0);
@@ -55,17 +55,17 @@ describe("the metrics of an operator's node", () => {
     expect(sampleOf('flockmail_campaigns{status="sending"}')).toBe(0);
   });
 
-  test("the time since the last result covers all sendable campaigns", () => {
+  test("contain the time since the last result of all sendable campaigns", () => {
     expect(sampleOf("flockmail_send_standstill_seconds")).toBeGreaterThan(89);
     expect(sampleOf("flockmail_send_standstill_seconds")).toBeLessThan(120);
   });
 
-  test("the webhook queue: length and delay", () => {
+  test("contain the webhook queue's length and delay", () => {
     expect(sampleOf("flockmail_webhook_queue_deliveries")).toBe(1);
     expect(sampleOf("flockmail_webhook_queue_overdue_seconds")).toBeGreaterThanOrEqual(30);
   });
 
-  test("the process: memory and event loop", () => {
+  test("contain memory and event loop lag of the process", () => {
     expect(sampleOf("process_resident_memory_bytes")).toBeGreaterThan(1e7);
     expect(sampleOf("flockmail_event_loop_lag_seconds")).toBeGreaterThanOrEqual(0);
   });

@@ -142,7 +142,7 @@ describe("a database that was dumped and restored", () => {
     expect(counted[0].n).toBe(1_001);
   });
 
-  describe("by operator commands", () => {
+  describe("with operator commands:", () => {
     const file = join(folder, "by-ops.dump");
     const before = { ...process.env };
     const empty = async (database: string) => {
@@ -161,7 +161,7 @@ describe("a database that was dumped and restored", () => {
       else process.env.LD_LIBRARY_PATH = before.LD_LIBRARY_PATH;
     });
 
-    test("a backup has its manifest and overwrites nothing, and restore-check accepts it", async () => {
+    test("backup writes a manifest and never overwrites a file, and restore-check accepts the backup", async () => {
       const settings = { DATABASE_URL: server.url("flockmail") } as Config;
       const manifest = await backup(settings, file);
       expect(manifest).toMatchObject({ rows: { sent_emails: 1_000, companies: 1 }, bytes: statSync(file).size });
@@ -219,7 +219,7 @@ describe("a database that was dumped and restored", () => {
     });
   });
 
-  describe("while newsletters were being sent", () => {
+  describe("during a newsletter", () => {
     const log = { error: () => {}, warn: () => {}, info: () => {} };
     /** What a starting or running sender does before its first claim. */
     const recognise = async (wasRunning = false) =>
@@ -279,7 +279,7 @@ describe("a database that was dumped and restored", () => {
       });
     });
 
-    test("a restore in place, into the same database, is recognised, too", async () => {
+    test("is recognised, too, when restored in place, into the same database", async () => {
       await server.run("pg_restore", "--clean", "--exit-on-error", "--dbname", server.url("sending"), file);
       await on("sending", async () => {
         await recognise();
@@ -287,7 +287,7 @@ describe("a database that was dumped and restored", () => {
       });
     });
 
-    test("an operator can mark a restore that cannot be detected", async () => {
+    test("can be marked as restored by an operator if that cannot be detected", async () => {
       await restoredAs("sending");
       await on("sending", async () => {
         await query("update installation set worked_on = null");
@@ -301,7 +301,7 @@ describe("a database that was dumped and restored", () => {
       });
     });
 
-    test("after a timeline change a running sender stops nothing, but a sender that starts as the only one stops newsletters", async () => {
+    test("only makes a sender that starts as the only one stop newsletters after a timeline change; a running sender stops nothing", async () => {
       await restoredAs("sending");
       await on("sending", async () => {
         await query("update installation set worked_on = null");

@@ -65,19 +65,19 @@ describe("the standstill metrics", () => {
     expect(await read()).toEqual({ wait: about(600), standstill: about(600) });
   });
 
-  test("a progressing campaign hides no waiting one, and ends the standstill", async () => {
+  test("hide no waiting campaign while another progresses, which ends the standstill", async () => {
     await campaign({ chunk: leased, results: 100, secondsAgo: 0 });
     await campaign({ chunk: ready, results: 0, secondsAgo: 600 });
     expect(await read()).toEqual({ wait: about(600), standstill: about(0) });
   });
 
-  test("a new campaign does not end the standstill", async () => {
+  test("continue to grow when a new campaign is created", async () => {
     await campaign({ chunk: leased, results: 100, secondsAgo: 600 });
     await campaign({ chunk: ready, results: 0, secondsAgo: 0 });
     expect(await read()).toEqual({ wait: about(600), standstill: about(600) });
   });
 
-  test("without recipients to send to both are zero", async () => {
+  test("are both zero without recipients to send to", async () => {
     await campaign({ chunk: done, results: 100, secondsAgo: 600 });
     expect(await read()).toEqual({ wait: 0, standstill: 0 });
   });

@@ -104,7 +104,7 @@ async function stage(names: Names, before: { role: string; attributes: string })
   };
 }
 
-describe("an installation that begins with three roles, made by an administrator who is no superuser", () => {
+describe("an installation that begins with three roles, created by an administrator who is not a superuser", () => {
   const names = threeNames();
   const API = "/api/emails";
   let place: Stage;
@@ -137,7 +137,7 @@ describe("an installation that begins with three roles, made by an administrator
     await server?.stop();
   });
 
-  test("the job migrates with the owner's URL alone; the script asks to be run again, and may be run at any time", () => {
+  test("the job migrates with the owner's URL alone; the script reports that it must be run again, and may be run at any time", () => {
     expect(job).toEqual({ code: 0, output: expect.stringMatching(/^Applied 0001_baseline\.sql.*\.$/m) });
     expect(notes).toEqual([["Run this once more after the first migration."], [], []]);
   });
@@ -283,7 +283,7 @@ describe("an installation that begins with three roles, made by an administrator
     expect([await isThere(part), await isThere(part + 1)]).toEqual([true, true]);
   });
 
-  test("a drop that must wait gives up soon, so that nobody queues behind it; a later one finishes", async () => {
+  test("a drop that must wait gives up soon, so that no query waits behind it; a later one finishes", async () => {
     const part = await pastPart();
     await query("update campaigns set recipients_state = 'removed' where no >> 20 = $1", [part]);
     await transaction(async (reader) => {

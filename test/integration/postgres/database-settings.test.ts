@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test("each connection has the formats and the isolation that statements rely on", async () => {
+test("each connection has the formats and the isolation level that statements rely on", async () => {
   const names = Object.keys(OTHERWISE);
   const settings = "select lower(name) as name, setting from pg_settings where lower(name) = any ($1)";
   const expected = {

@@ -42,7 +42,7 @@ const ports = async () => {
   return [...new Set(rows.map((found) => (found as { port: number }[])[0]!.port))];
 };
 
-test("of several hosts every connection uses the primary, also after a failover", async () => {
+test("every connection uses the primary of several hosts, also after a failover", async () => {
   const primary = await start();
   const standby = await start({ replicaOf: primary.port });
   const url = `postgres://test@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres?target_session_attrs=read-write`;
@@ -66,7 +66,7 @@ test("of several hosts every connection uses the primary, also after a failover"
   expect((await query("select count(*) n from migrations"))[0]!.n).toBeGreaterThan(0);
 });
 
-test("a start waits for a lone standby, then reports it", async () => {
+test("a start waits for a standby without a primary, then reports it", async () => {
   const primary = await start();
   const standby = await start({ replicaOf: primary.port });
   const at = `PostgreSQL at 127.0.0.1:${standby.port} (DATABASE_URL) cannot be reached`;
@@ -80,7 +80,7 @@ test("a start waits for a lone standby, then reports it", async () => {
   }
 });
 
-describe("TLS with an authority of its own", () => {
+describe("TLS with a private authority", () => {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-tls-"));
   const ca = join(folder, "ca.pem");
   const wrong = join(folder, "wrong.pem");
@@ -96,7 +96,7 @@ describe("TLS with an authority of its own", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.each(["127.0.0.1", "localhost"])("sslmode=verify-full with sslrootcert: %s", async (host) => {
+  test.each(["127.0.0.1", "localhost"])("works with sslmode=verify-full and sslrootcert: %s", async (host) => {
     const verified = url(`&sslmode=verify-full&sslrootcert=${ca}`, host);
     await reached(verified);
     await refuseUnusable(verified);
@@ -109,7 +109,7 @@ describe("TLS with an authority of its own", () => {
     ]);
   });
 
-  test("with several hosts, too", async () => {
+  test("works with several hosts, too", async () => {
     const dead = "127.0.0.1:1";
     const verified = `postgres://test@${dead},localhost:${server.port}/postgres?sslmode=verify-full&sslrootcert=${ca}`;
     await reached(verified);
@@ -120,7 +120,7 @@ describe("TLS with an authority of its own", () => {
   test.each([
     ["another authority", () => url(`&sslmode=verify-full&sslrootcert=${wrong}`), /certificate/],
     ["no TLS where the server wants it", () => url(""), /no encryption/],
-  ])("%s is refused in one line", async (_what, given, reason) => {
+  ])("is refused in one line: %s", async (_what, given, reason) => {
     const error = await reached(given()).catch((refused: Error) => refused);
     expect(error).toBeInstanceOf(Error);
     expect((error as Error).message).toMatch(reason);
@@ -134,7 +134,7 @@ test("a server that is too old is refused with its version", async () => {
   await refuseUnusable(url);
 });
 
-test("hosts as libpq writes them", () => {
+test("hosts are read as libpq writes them", () => {
   expect(hostUrls("postgres://u:p%40@one:1,two/db?a=b")).toEqual([
     "postgres://u:p%40@one:1/db?a=b",
     "postgres://u:p%40@two/db?a=b",

@@ -63,7 +63,7 @@ const OWN = { settings: { statement_timeout: 7_000 } };
 const asObject = (rows: { name: string; setting: string }[]) =>
   Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
 
-test("1.24 in transaction mode: every statement has our settings, which do not leak to other clients", async () => {
+test("every statement has our settings behind PgBouncer 1.24 in transaction mode, and they do not leak to other clients", async () => {
   const url = await pooled({ version: "1.24", mode: "transaction" });
   await refuseUnusable(url);
   openDatabase(url, 20);
@@ -113,7 +113,7 @@ test("1.24 in transaction mode: every statement has our settings, which do not l
   line.close();
 });
 
-test("1.24 in transaction mode: errors, rows and named statements are the same as without it", async () => {
+test("errors, rows and named statements are the same behind PgBouncer 1.24 in transaction mode", async () => {
   openDatabase(await pooled({ version: "1.24", mode: "transaction" }), 10);
   const line = new PinnedConnection();
   for (let n = 1; n <= 3; n++) {
@@ -176,7 +176,7 @@ test.each<PgbouncerOptions>([
   { version: "1.24", mode: "session" },
   { version: "1.24", mode: "session", settings: { max_prepared_statements: 0 } },
   { version: "1.24", mode: "transaction", settings: { default_pool_size: 1, max_prepared_statements: 10 } },
-])("it is usable: %j", async (options) => {
+])("its configuration is usable: %j", async (options) => {
   const url = await pooled({ settings: { default_pool_size: 20 }, ...options });
   await refuseUnusable(url);
   if (options.settings?.default_pool_size !== 1) openDatabase(url, 5);
@@ -199,7 +199,7 @@ test.each<[PgbouncerOptions, string]>([
     "does not keep prepared statements",
   ],
   [{ version: "1.24", mode: "statement" }, "statement mode"],
-])("it is refused: %j", async (options, reason) => {
+])("its configuration is refused: %j", async (options, reason) => {
   const url = await pooled(options);
   await expect(refuseUnusable(url)).rejects.toThrow(reason);
   await expect(refuseUnusable(url)).rejects.toMatchObject({ exitCode: 78 });
@@ -220,7 +220,7 @@ longTest(
   },
 );
 
-test("a whole campaign behind 1.24: imported, expanded, sent once to each recipient, opened", async () => {
+test("a whole campaign works behind PgBouncer 1.24: imported, expanded, sent once to each recipient, opened", async () => {
   const url = await pooled({ version: "1.24", mode: "transaction", settings: { default_pool_size: 8 } });
   const sink = await startSmtpServer();
   started.push(sink);

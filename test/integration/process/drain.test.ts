@@ -83,7 +83,7 @@ describe("a service with work in flight", () => {
     return smtp;
   }
 
-  test("a slow upload is finished, and a mail to a slow server is not in doubt", async () => {
+  test("finishes a slow upload, and leaves no mail to a slow server in doubt", async () => {
     const smtp = await handOver({ answerAfterMs: 7_000 });
     const rows = Array.from({ length: 60 }, (_, n) => `reader${n}@example.com\n`);
     const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\n';
@@ -116,7 +116,7 @@ describe("a service with work in flight", () => {
     await smtp.stop();
   });
 
-  test("a second Ctrl-C ends it at once", async () => {
+  test("ends at once on a second Ctrl-C", async () => {
     const smtp = await handOver({});
     service.child.signal("SIGINT");
     await untilDraining();
@@ -127,7 +127,7 @@ describe("a service with work in flight", () => {
   });
 });
 
-test("a container's SIGTERM before anything is loaded ends it with 0", async () => {
+test("ends with exit code 0 on a container's SIGTERM before anything is loaded", async () => {
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8"))![1]!;
   const [init, ...args] = JSON.parse(entrypoint) as string[];
   const { path } = await program(init!, [init!]);

@@ -121,7 +121,7 @@ describe("nodes join over", () => {
   });
 });
 
-describe("a start is refused in one line that names the servers but no secret,", () => {
+describe("a start is refused in one line that names the servers but no secret:", () => {
   const refusal = async (env: Env) =>
     askOverNats(env).then(
       () => "not refused",
@@ -129,24 +129,24 @@ describe("a start is refused in one line that names the servers but no secret,",
     );
   const at = (port: number) => `cannot use NATS at 127.0.0.1:${port} (TRANSPORTER): `;
 
-  test("with a wrong password", async () => {
+  test("a wrong password", async () => {
     const { port } = await start(USER);
     expect(await refusal({ TRANSPORTER: `nats://o'p:wrong@127.0.0.1:${port}` })).toBe(
       `${at(port)}it refuses the user, password or token`,
     );
   });
 
-  test("without credentials that are required", async () => {
+  test("missing credentials", async () => {
     const { port } = await start(USER);
     expect(await refusal({ TRANSPORTER: `nats://127.0.0.1:${port}` })).toContain(at(port));
   });
 
-  test("with a certificate of an unknown authority", async () => {
+  test("a certificate of an unknown authority", async () => {
     const { port } = await start(TLS);
     expect(await refusal({ TRANSPORTER: `tls://127.0.0.1:${port}` })).toMatch(/self-signed certificate/);
   });
 
-  test("with a certificate for another name", async () => {
+  test("a certificate for another name", async () => {
     const other = selfMadeCertificate({ names: ["other.example"], address: false });
     const NATS_CA = fileWith("other.pem", other.cert);
     const { port } = await start(
@@ -155,7 +155,7 @@ describe("a start is refused in one line that names the servers but no secret,",
     expect(await refusal({ TRANSPORTER: `tls://127.0.0.1:${port}`, NATS_CA })).toMatch(/127\.0\.0\.1.*altnames/i);
   });
 
-  test("with tls:// to a server without TLS", async () => {
+  test("tls:// to a server without TLS", async () => {
     const { port } = await start("");
     expect(await refusal({ TRANSPORTER: `tls://127.0.0.1:${port}` })).toBe(`${at(port)}it offers no TLS`);
   });
@@ -163,7 +163,7 @@ describe("a start is refused in one line that names the servers but no secret,",
   test.each([
     ["NATS_CA", "no-such.pem"],
     ["NATS_CREDENTIALS_FILE", "no-such.creds"],
-  ])("with a missing %s", async (name, file) => {
+  ])("a missing %s", async (name, file) => {
     expect(await refusal({ TRANSPORTER: "nats://127.0.0.1:1", [name]: join(folder, file) })).toBe(
       `cannot read ${join(folder, file)} (${name}): ENOENT`,
     );

@@ -65,7 +65,7 @@ async function endOfStart(env: NodeJS.ProcessEnv) {
   return { code, lines: child.output().trim().split("\n") };
 }
 
-test("TLS with a private authority, and not without it", async () => {
+test("TLS with a private authority works, and is refused without it", async () => {
   const { cert, key } = selfMadeCertificate();
   const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   writeFileSync(certFile, cert);
@@ -78,7 +78,7 @@ test("TLS with a private authority, and not without it", async () => {
   expect(await reasonAgainst(await opened(`rediss://localhost:${port}`))).toMatch(/self[- ]signed/);
 });
 
-test("an ACL user with the rights that limits need and special characters in its password; a wrong one is named", async () => {
+test("an ACL user works with the rights that limits need and special characters in its password; a wrong one is named", async () => {
   const { url, port } = await start();
   const admin = await opened(url);
   const commands =
@@ -142,7 +142,7 @@ test("a server that may evict counters causes a warning", async () => {
   expect((await redisServer(await opened(safe))).warning).toBeUndefined();
 });
 
-test("Cluster mode is named as the reason", async () => {
+test("cluster mode is reported as the reason", async () => {
   const { url } = await start({ args: () => ["--cluster-enabled", "yes"] });
   expect(await reasonAgainst(await opened(url))).toContain("Cluster mode");
 });

@@ -42,7 +42,7 @@ async function startNode(): Promise<{ child: Child; pid: string; id: string }> {
   }
 }
 
-test("a container killed and restarted in place: calls waiting for it fail at once instead of timing out", async () => {
+test("calls that wait for a container that is killed and restarted in place fail at once instead of timing out", async () => {
   const before = await startNode();
   await caller.waitForServices("holding");
   const failure = caller.call("holding.hold", {}, { timeout: 45_000 }).then(

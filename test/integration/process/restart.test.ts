@@ -33,7 +33,7 @@ const logIn = (service: ServiceProcess): Promise<Login> =>
 /** Proves that the company registered before the restart still exists. */
 const logsIn = async (service: ServiceProcess) => (await logIn(service)).companies.length === 1;
 
-test("with MIGRATIONS=wait a process answers /live, and serves once another has applied the last migration", async () => {
+test("a process with MIGRATIONS=wait answers /live, and serves once another process has applied the last migration", async () => {
   const database = await createDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

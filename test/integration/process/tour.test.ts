@@ -32,7 +32,7 @@ function paste(env: Record<string, string>, { text = tour, typed = "" } = {}) {
   return shell;
 }
 
-test("without a service the tour says so in one line", async () => {
+test("the tour says in one line that no service is running", async () => {
   const API = `http://127.0.0.1:${await unusedPort()}`;
   const { stdout, stderr } = await paste({ API });
   expect({ stdout, stderr }).toEqual({
@@ -59,7 +59,7 @@ async function tryGuides(baseUrl: string, smtpPort: number): Promise<string> {
   }
 }
 
-test("the commands of the README and the guides work as they are pasted: all readers get their mail", async () => {
+test("the commands of the README and the guides work when pasted: all readers get their mail", async () => {
   const data = dataFolder();
   const mailbox = await openMailbox();
   const service = await (await startService({ env: { DATA_DIR: data.path, DNS_SERVERS: "127.0.0.1:9" } })).ready();

@@ -23,7 +23,7 @@ type Call = Context<{ text?: string }>;
 const streamOf = (ctx: Call) => (ctx as unknown as { stream: Readable }).stream;
 const stored = () => query<{ company_id: string }>("select distinct transfer_id, company_id from transfer_parts");
 
-describe("between two nodes", () => {
+describe("transfers between two nodes", () => {
   let database: TestDatabase;
   let nats: Awaited<ReturnType<typeof startNatsWith>>;
   let near: ServiceBroker;
@@ -77,7 +77,7 @@ describe("between two nodes", () => {
   const upload = (action: string, stream: Readable) =>
     near.call(action, {}, { stream, meta: { companyId: COMPANY } } as never);
 
-  test("an upload's bytes arrive unchanged, in chunks of any size, and are removed after use", async () => {
+  test("carry an upload's bytes unchanged, in chunks of any size, and remove them after use", async () => {
     const bytes = randomBytes(1_500_000);
     const chunks = [bytes.subarray(0, 1), bytes.subarray(1, 900_000), bytes.subarray(900_000)];
     expect(await upload("far.digest", Readable.from(chunks, { objectMode: false }))).toBe(bytes.toString("hex"));
@@ -85,12 +85,12 @@ describe("between two nodes", () => {
     expect(await upload("far.digest", Readable.from([], { objectMode: false }))).toBe("");
   });
 
-  test("an upload refused before it is read leaves nothing", async () => {
+  test("leave nothing of an upload that is refused before it is read", async () => {
     const refused = upload("far.refuse", Readable.from([Buffer.alloc(MIB)], { objectMode: false }));
     await expect(refused).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("an upload whose source breaks fails with its error and leaves nothing", async () => {
+  test("fail with the error of an upload whose source breaks, and leave nothing", async () => {
     const broken = Readable.from(
       (async function* () {
         yield Buffer.alloc(2 * MIB);
@@ -101,14 +101,14 @@ describe("between two nodes", () => {
     await expect(upload("far.digest", broken)).rejects.toThrow("the disk is gone");
   });
 
-  test("requests and answers may have any size", async () => {
+  test("carry requests and answers of any size", async () => {
     const text = randomBytes(5 * MIB).toString("hex");
     const echoed = await Promise.all([near.call("far.echo", { text }), near.call("far.echo", { text: "[[small" })]);
     expect(echoed[0]).toEqual({ text });
     expect(echoed[1]).toEqual({ text: "[[small" });
   });
 
-  test("a node without the database gets large answers over NATS, up to its limit", async () => {
+  test("carry large answers to a node without the database over NATS, up to its limit", async () => {
     const operator = node("operator", false);
     await operator.start();
     await operator.waitForServices("far", 10_000);
@@ -117,7 +117,7 @@ describe("between two nodes", () => {
     await operator.stop();
   });
 
-  test("a missing part is an error instead of the end, and a sweep removes orphans after an hour", async () => {
+  test("report a missing part as an error instead of the end, and a sweep removes orphans after an hour", async () => {
     const transfer = await storeTransfer([Buffer.alloc(MIB)], COMPANY);
     expect(transfer.parts).toBe(Math.ceil(MIB / (48 * 1024)));
     await purgeTransfers(Date.now() + 3_500_000);

@@ -127,7 +127,7 @@ describe("a custom email", () => {
   });
 });
 
-describe("an email with a preheader, a text part and styles of its own", () => {
+describe("an email with its own preheader, text part and styles", () => {
   const body = `<html lang="fr"><head><style>.a{color:red} @media print{.a{color:blue}}</style></head>
     <body><p class="a">Bonjour [[first_name]] <a href="https://example.org/">x</a></p></body></html>`;
   const texts = {
@@ -164,16 +164,16 @@ describe("an email with a preheader, a text part and styles of its own", () => {
     expect(page.text).not.toContain("Six livres");
   }
 
-  test("arrives as written: of a custom send", async () => {
+  test("arrives as written in a custom send", async () => {
     await expectThem(await arrived("/api/emails/send/custom/", texts));
   });
 
-  test("arrives as written: of a template", async () => {
+  test("arrives as written in a template", async () => {
     const { body: template } = await company.api.post("/api/emails/templates/", { name: "T", ...texts });
     await expectThem(await arrived("/api/emails/send/to-receivers/", { template_id: template.id }));
   });
 
-  test("arrives as HTML: of an MJML template", async () => {
+  test("arrives as HTML if the template is MJML", async () => {
     const mjml = `<mjml><mj-body>[[#if first_name]]<mj-section><mj-column><mj-text>Bonjour [[first_name]]</mj-text></mj-column></mj-section>[[/if]]</mj-body></mjml>`;
     const given = { name: "M", subject: "Pour [[first_name]]", template_mode: "mjml", body: mjml };
     const { body: template } = await company.api.post("/api/emails/templates/", given);

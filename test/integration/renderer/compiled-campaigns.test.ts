@@ -15,7 +15,7 @@ afterAll(() => app?.stop());
 
 const newCampaign = () => campaign({ companyId: company.id, body: "<p>[[email]]</p>" });
 
-test("a campaign is kept for five minutes, and with many small ones memory does not grow beyond those of that time", async () => {
+test("a compiled campaign is cached for five minutes, and many small ones use no more memory than those of that time", async () => {
   jest.useFakeTimers({
     doNotFake: ["performance", "nextTick", "setImmediate", "clearImmediate", "queueMicrotask", "Date"],
   });

@@ -79,7 +79,7 @@ describe("renderer.renderMails", () => {
     expect(mails.every(({ ok }) => ok)).toBe(true);
   });
 
-  test("slow emails that are signed let other work of the process run in between", async () => {
+  test("slow signing lets other work of the process run in between", async () => {
     const body = `[[#each x]]${"[[#if y]][[/if]]".repeat(400)}[[/each]]`;
     const attributes = { x: Array.from({ length: 150 }, () => 1) };
     const dkim = { domain: "example.com", selector: "s1", privateKey: keyPair().privateKey };
@@ -107,7 +107,7 @@ describe("renderer.renderMails", () => {
     ]);
   });
 
-  test("a preferences link is the subscriber's own; a recipient that is no subscriber gets the unsubscribe page", async () => {
+  test("a preferences link belongs to the subscriber; a recipient who is not a subscriber gets the unsubscribe page", async () => {
     const id = await campaign({ companyId: COMPANY, tracking: false });
     const subscriberId = newId();
     const preferences = async (to: Recipients[number]) =>
@@ -146,7 +146,7 @@ describe("links", () => {
     expect(await links(id)).toEqual(["https://example.com/gone", "https://example.com/old"]);
   });
 
-  test("are none without tracking", async () => {
+  test("are not made without tracking", async () => {
     const id = await campaign({ companyId: COMPANY, tracking: false, body: '<a href="https://example.com/1">1</a>' });
     const { html } = await read(await message(id));
     expect(html).toContain('href="https://example.com/1"');
@@ -156,7 +156,7 @@ describe("links", () => {
 });
 
 describe("copies and attachments", () => {
-  test("a copy is made only for recipients with cc or bcc, untracked and otherwise the same", async () => {
+  test("are made only for recipients with cc or bcc, untracked and otherwise the same", async () => {
     const id = await campaign({ companyId: COMPANY, body: '<a href="https://example.com/1">1</a>' });
     const [alone] = await render(id, [recipient()]);
     expect(alone).not.toHaveProperty("copy");
@@ -170,7 +170,7 @@ describe("copies and attachments", () => {
     expect(copy.toString("latin1")).not.toContain("eve@");
   });
 
-  test("attachments are the bytes that were uploaded, and one string for all recipients", async () => {
+  test("have the bytes that were uploaded, in one string for all recipients", async () => {
     const parts = [Buffer.alloc(70_000, 1), Buffer.from([0, 13, 10, 46, 255]), Buffer.alloc(11, 46)];
     const mediaIds = [await media(COMPANY, "отчёт.pdf", parts), await media(COMPANY, "b.pdf", [Buffer.from("b")])];
     const id = await campaign({ companyId: COMPANY, mediaIds });
@@ -184,14 +184,14 @@ describe("copies and attachments", () => {
     expect(attachments[0]!.content.equals(Buffer.concat(parts))).toBe(true);
   });
 
-  test("a missing attachment fails the recipients with a reason", async () => {
+  test("fail the recipients with a reason if the attachment is missing", async () => {
     const id = await campaign({ companyId: COMPANY, mediaIds: [newId()] });
     expect(await render(id, [recipient()])).toEqual([
       { ok: false, error: "An attachment of this campaign no longer exists." },
     ]);
   });
 
-  test("another company's file counts as missing", async () => {
+  test("are missing if the file is another company's", async () => {
     const other = newId();
     await query("insert into companies (id, name, plan) values ($1, 'Other', 'unlimited')", [other]);
     const id = await campaign({ companyId: COMPANY, mediaIds: [await media(other, "secret.pdf", [Buffer.from("s")])] });
@@ -218,13 +218,13 @@ describe("DKIM", () => {
     expect(await dkimResult(await message(id, to), second.record)).toBe("pass");
   });
 
-  test("an unusable key fails the recipients with a reason, not the sender", async () => {
+  test("fails the recipients with a reason, not the sender, if the key is unusable", async () => {
     const smtpConfigId = await smtpConfig(COMPANY, { domain: "example.com", selector: "s1", privateKey: "no key" });
     const [mail] = await render(await campaign({ companyId: COMPANY, smtpConfigId }), [recipient()]);
     expect(mail).toEqual({ ok: false, error: "The DKIM key of the SMTP configuration cannot be read." });
   });
 
-  test("without a key nothing is signed", async () => {
+  test("signs nothing without a key", async () => {
     expect(fieldOf(await message(await campaign({ companyId: COMPANY })), "DKIM-Signature")).toBeUndefined();
   });
 });

@@ -52,7 +52,7 @@ describe("renderer.renderView", () => {
     });
   });
 
-  test("there is none of a confirmation, whose link is a credential", async () => {
+  test("is 404 for a confirmation, whose link is a credential", async () => {
     const campaignId = await campaign({ companyId: COMPANY, body });
     const id = await sentEmail(COMPANY, campaignId, { subscriberId: await subscriber() });
     await query("update campaigns set is_internal = true where id = $1", [campaignId]);

@@ -71,7 +71,7 @@ describe("templates", () => {
     expect((await company.api.patch(`${PATH}${made.id}/`, { body: "" })).body.body).toBe("");
   });
 
-  test("saving and preview warn of variables that nobody has", async () => {
+  test("cause a warning about variables that nobody has, when saved and previewed", async () => {
     await query(
       "insert into subscribers (company_id, email, first_name, attributes) values ($1, 'a@b.example', 'Ann', $2)",
       [company.id, { city: "Liège", "a.b": 1, order: { no: 7 } }],
@@ -91,7 +91,7 @@ describe("templates", () => {
     expect(otherCase.warnings).toEqual([]);
   });
 
-  test("saving and preview warn of a large email and of a missing way to unsubscribe, but of none in a receipt", async () => {
+  test("cause a warning if large or without a way to unsubscribe, but not in a receipt", async () => {
     const large = await create({ body: `<!-- ${LINK} --><p>${"x".repeat(105_000)}</p>` });
     expect(large.warnings).toEqual([expect.stringMatching(/^The HTML has 103 KB\. Gmail/), NO_UNSUBSCRIBE]);
     const shown = await company.api.post(`${PATH}${large.id}/preview/`, {});
@@ -100,7 +100,7 @@ describe("templates", () => {
     expect(hidden.warnings.filter((text: string) => text === NO_UNSUBSCRIBE)).toEqual([]);
   });
 
-  describe("warn at save, in previews and at the check", () => {
+  describe("cause a warning when saved, previewed and checked", () => {
     /** Summary of all four, which agree. */
     async function warningsOf(subject: string, body: string, more: object = {}): Promise<string[]> {
       const given = { subject, body: body + LINK, ...more };
@@ -115,7 +115,7 @@ describe("templates", () => {
       return made.warnings;
     }
 
-    test("of placeholders of other products", async () => {
+    test("about placeholders of other products", async () => {
       const told = (text: string, ours: string) =>
         expect.stringMatching(
           new RegExp(
@@ -140,13 +140,13 @@ describe("templates", () => {
       ).toHaveLength(2);
     });
 
-    test("of MJML that would be sent as HTML", async () => {
+    test("about MJML that would be sent as HTML", async () => {
       expect(await warningsOf("Hi", "<mjml><mj-body></mj-body></mjml>")).toEqual([
         expect.stringMatching(/MJML.*template_mode/),
       ]);
     });
 
-    test("of broken URLs, with the intended ones", async () => {
+    test("about broken URLs, with the intended ones", async () => {
       const html =
         '<a href="www.shop.example.com">x</a><area href="htps://shop.example.com/"><img src="//img.example.com/a.png"><a href="page.html">y</a>';
       expect(await warningsOf("Hi", html)).toEqual([
@@ -157,14 +157,14 @@ describe("templates", () => {
       ]);
     });
 
-    test("of a body that is plain text, which is stored as it is", async () => {
+    test("about a plain-text body, which is stored as it is", async () => {
       const body = "Hello\n\n- a\n- b\n[[unsubscribe_url]]";
       const made = await create({ subject: "Hi", body });
       expect(made).toMatchObject({ body, warnings: [expect.stringMatching(/no HTML tags/)] });
       expect((await create({ subject: "Hi", body: `Hello${LINK}` })).warnings).toEqual([]);
     });
 
-    test("of people without a value, with their number, if the email would have a gap", async () => {
+    test("about people without a value, with their number, if the email would have a gap", async () => {
       await query(
         `insert into subscribers (company_id, email, first_name, status, attributes)
          select $1, n || '@gap.example', case when n < 3 then 'Bo' else '' end, case when n = 9 then 'unsubscribed' else 'active' end,
@@ -191,7 +191,7 @@ describe("templates", () => {
     });
   });
 
-  test("a preview of unsaved content equals the saved template's, including MJML and inlined styles", async () => {
+  test("have a preview of unsaved content that equals the saved template's, including MJML and inlined styles", async () => {
     const given = {
       subject: "Hi [[first_name]]",
       body: "<mjml><mj-body><mj-section><mj-column><mj-text>Hello [[nick]]</mj-text></mj-column></mj-section></mj-body></mjml>",
@@ -217,7 +217,7 @@ describe("templates", () => {
     });
   });
 
-  test("a change of a template that was saved since it was read is refused and changes nothing", async () => {
+  test("refuse a change if they were saved since they were read, and stay unchanged", async () => {
     const { id, updated_at } = await create();
     const save = (name: string, unchanged_since = updated_at) =>
       company.api.patch(`${PATH}${id}/`, { name, unchanged_since });
@@ -257,7 +257,7 @@ describe("templates", () => {
     expect((await lister.api.get(PATH, { query: { ordering: "body" } })).status).toBe(400);
   });
 
-  test("of another company do not exist", async () => {
+  test("are 404 for another company", async () => {
     const { id } = await create();
     const path = `${PATH}${id}/`;
     const answers = [
@@ -277,7 +277,7 @@ describe("versions of a template", () => {
   const versions = async (id: string) => (await company.api.get(`${PATH}${id}/versions/`)).body;
   const numbers = async (id: string) => (await versions(id)).map(({ version }: { version: number }) => version);
 
-  test("are one for each accepted save, newest first, with who saved it", async () => {
+  test("are created by each accepted save, newest first, with the person who saved", async () => {
     const owner = client(app, { token: company.token });
     const { id } = await create({ subject: "One", body: "1" });
     expect((await owner.patch(`${PATH}${id}/?company=${company.id}`, { subject: "Two" })).text).toContain("Two");
@@ -297,7 +297,7 @@ describe("versions of a template", () => {
     expect([one.status, one.body]).toEqual([200, { version: 1, subject: "One", body: "1", ...PLAIN, ...byKey }]);
   });
 
-  test("a restored one brings back all that was saved, and is a version itself", async () => {
+  test("that are restored bring back all that was saved, and become the newest version", async () => {
     const first = await create({ name: "A", subject: "One", body: `1${LINK}`, template_type: "transactional" });
     const { id } = first;
     await company.api.patch(`${PATH}${id}/`, {
@@ -318,7 +318,7 @@ describe("versions of a template", () => {
     });
   });
 
-  test("versions include each content column of a template", async () => {
+  test("include each content column of a template", async () => {
     const { id } = await create();
     const columns = await query<{ column_name: string }>(
       "select column_name from information_schema.columns where table_name = 'templates'",
@@ -336,14 +336,14 @@ describe("versions of a template", () => {
     expect(body.template_mode).toBe("basic");
   });
 
-  test("saves at the same time have each its number, and none is left out", async () => {
+  test("have a number each when saved at the same time, and none is missing", async () => {
     const { id } = await create({ body: "0" });
     const saves = Array.from({ length: 12 }, (_, n) => company.api.patch(`${PATH}${id}/`, { body: `${n}` }));
     expect((await Promise.all(saves)).map(({ status }) => status)).toEqual(Array(12).fill(200));
     expect(await numbers(id)).toEqual(Array.from({ length: 13 }, (_, n) => 13 - n));
   });
 
-  test("a template from before versions existed is its own first one, and so is one saved by another release", async () => {
+  test("include the template as it was before versions existed, and as saved by another release", async () => {
     const { id, updated_at } = await create({ subject: "Old" });
     await query("delete from template_versions where template_id = $1", [id]);
     const old = { version: 1, subject: "Old", created_at: updated_at, created_by: null };
@@ -361,7 +361,7 @@ describe("versions of a template", () => {
     ]);
   });
 
-  test("the newest hundred are kept", async () => {
+  test("are kept up to the newest hundred", async () => {
     const { id } = await create();
     await query(
       `insert into template_versions (company_id, template_id, version, content)
@@ -373,7 +373,7 @@ describe("versions of a template", () => {
     expect((await company.api.post(`${PATH}${id}/versions/1/restore/`)).status).toBe(404);
   });
 
-  test("missing templates, and other companies' ones, are not found", async () => {
+  test("are 404 if the template is missing or another company's", async () => {
     const { id } = await create();
     const unknown = [`${newId()}/versions/`, `${newId()}/versions/1/`, `${id}/versions/2/`, `${id}/versions/x/`];
     for (const path of [...unknown, `${id}/versions/0/`, `${id}/versions/99999999999/`]) {
@@ -421,7 +421,7 @@ describe("the check of a template", () => {
     expect(asked!.body).toMatch(/^From: [\s\S]*List-Unsubscribe: [\s\S]*Content-Type: multipart\/alternative/);
   });
 
-  test("a filter that fails, or returns no score, gives null", async () => {
+  test("returns null as score if the filter fails or returns none", async () => {
     for (const answer of [
       { status: 500, body: "" },
       { body: "{}" },
@@ -457,7 +457,7 @@ describe("the check of a template", () => {
     expect(whole.map(({ method, url }) => `${method} ${url}`)).toEqual(["HEAD /ok?a=1&b=2"]);
   });
 
-  test("checks areas, images and backgrounds, too, and names their kinds", async () => {
+  test("checks image maps, images and backgrounds, too, and names their kinds", async () => {
     web.on = ({ url }) => ({ status: url.startsWith("/ok") ? 200 : 404 });
     const { body } = await check(
       `<td background="${web.url}/ok.png" style="background:url('${web.url}/style.png')"><img src="${web.url}/gone.png" usemap="#m"><img src="${web.url}/[[email]].png"><img src="cid:x"><img src="data:image/png;base64,AA"><map name="m"><area href="${web.url}/ok?x=1&amp;y=2"><area href="mailto:a@b.example"></map><!--[if mso]><v:fill src="${web.url}/ok.gif"/><![endif]-->`,
@@ -477,7 +477,7 @@ describe("the check of a template", () => {
     ]);
   });
 
-  test("asks nothing on a private network, by itself or behind a redirect", async () => {
+  test("requests nothing on a private network, directly or behind a redirect", async () => {
     const hidden = await startWebServer("127.0.0.2");
     web.answer = { status: 302, headers: { location: hidden.url } };
     const { body } = await check(`<a href="${hidden.url}">1</a><a href="http://localhost/">2</a>${link("/away")}`);
@@ -490,7 +490,7 @@ describe("the check of a template", () => {
     await hidden.stop();
   });
 
-  test("a server that does not answer has no status, and delays nothing beyond the deadline", async () => {
+  test("gives no status for a server that does not answer, and is not delayed by it beyond the deadline", async () => {
     const ending = new AbortController();
     web.on = ({ url }) => {
       if (url !== "/silent") return {};
@@ -502,13 +502,13 @@ describe("the check of a template", () => {
     expect([silent, others.length]).toEqual([{ url: links[1], status: null, ok: false }, 1]);
   });
 
-  test("asks for a hundred links at most", async () => {
+  test("requests a hundred links at most", async () => {
     const { body } = await check(Array.from({ length: 120 }, (_, n) => link(`/${n}`)).join(""));
     expect(body.links).toHaveLength(100);
     expect(new Set(web.asked.filter(({ url }) => /^\/\d+$/.test(url)).map(({ url }) => url)).size).toBe(100);
   });
 
-  test("syntax errors are refused as at saving, and nothing is asked", async () => {
+  test("refuses syntax errors like a save, and requests nothing", async () => {
     const { status, body } = await check(`${link("/")}[[#if x]]`, "[[");
     const saved = await company.api.post(PATH, { name: "x", subject: "[[", body: `${link("/")}[[#if x]]` });
     expect([status, body]).toEqual([400, saved.body]);
@@ -568,7 +568,7 @@ describe("MJML and styles", () => {
   const shown = async (id: string) =>
     (await company.api.post(`${PATH}${id}/preview/`, { variables: { first_name: "<Ann>" } })).body;
 
-  test("an MJML template keeps its MJML, and is previewed as the HTML that it becomes", async () => {
+  test("an MJML template keeps its MJML, and is previewed as the resulting HTML", async () => {
     const made = await create({ template_mode: "mjml", body: mjml(text), preheader: "For [[first_name]]" });
     expect(made).toMatchObject({
       body: mjml(text),
@@ -620,7 +620,7 @@ describe("MJML and styles", () => {
     }
   });
 
-  test("MJML whose HTML is over 102 KB is warned of, and over a million characters refused", async () => {
+  test("MJML whose HTML is over 102 KB causes a warning, and over a million characters it is refused", async () => {
     const many = (count: number) => mjml(`<mj-text>x ${LINK}</mj-text>`.repeat(count));
     expect((await create({ template_mode: "mjml", body: many(400) })).warnings).toEqual([
       expect.stringMatching(/^The HTML has 1\d\d KB\. Gmail/),
@@ -651,7 +651,7 @@ describe("MJML and styles", () => {
     expect((await shown(both.id)).html).toMatch(/<p style="[^"]*color: red;" class="a">x/);
   });
 
-  test("of two changes at a time the HTML is made of the body, mode and styles that are stored with it", async () => {
+  test("concurrent changes store HTML made of the body, mode and styles that are stored with it", async () => {
     const { id } = await create({ body: "<style>.a{color:red}</style><p class=a>0</p>" });
     const changes = Array.from({ length: 8 }, (_, i) =>
       i % 2 === 0 ? { inline_css: i % 4 === 0 } : { body: `<style>.a{color:red}</style><p class=a>${i}</p>` },
@@ -674,7 +674,7 @@ describe("MJML and styles", () => {
   });
 });
 
-describe("preview", () => {
+describe("a preview", () => {
   const preview = (id: string, variables?: unknown) =>
     company.api.post(`${PATH}${id}/preview/`, variables === undefined ? {} : { variables });
 
@@ -692,7 +692,7 @@ describe("preview", () => {
     });
   });
 
-  test("of a marketing template shows the footer that its emails get", async () => {
+  test("shows the footer that emails of a marketing template get", async () => {
     const { body } = await preview((await create()).id);
     expect(body).toMatchObject({
       subject: "Hi",
@@ -707,7 +707,7 @@ describe("preview", () => {
     expect((await preview(id, { email: "ann@example.com" })).body.html).toBe("ann@example.com");
   });
 
-  test("that would grow without limit is refused", async () => {
+  test("is refused if it would grow without limit", async () => {
     const depth = 6;
     const { id } = await create({ body: `${"[[#each x]]".repeat(depth)}y${"[[/each]]".repeat(depth)}` });
     const answer = await preview(id, { x: Array.from({ length: 100 }, (_, i) => i) });
@@ -717,13 +717,13 @@ describe("preview", () => {
     });
   });
 
-  test("refuses variables that are no object", async () => {
+  test("refuses variables that are not an object", async () => {
     expect((await preview((await create()).id, "text")).body).toEqual({
       variables: ['Expected a dictionary of items but got type "str".'],
     });
   });
 
-  test("of 10,000 tags are previewed: no step takes them as the arguments of one call", async () => {
+  test("handles 10,000 tags: none of its steps passes them as arguments of one call", async () => {
     const { id } = await create({ subject: "Hi", body: "[[[first_name]]]".repeat(10_000) });
     const { status, body } = await company.api.post(`${PATH}${id}/preview/`, { variables: { first_name: "a" } });
     expect([status, body.html?.replace(/<[^>]*>|\s/g, "").startsWith("a".repeat(10_000))]).toEqual([200, true]);

@@ -27,7 +27,7 @@ afterAll(() => Promise.all([app?.stop(), LIMITED.close()]));
 const ended = async () =>
   Number(/^flockmail_worker_tasks_total\{outcome="time"\} (\d+)/m.exec(await readMetrics())?.[1] ?? 0);
 
-test("saving it is refused, and so is a preview of one that is stored", async () => {
+test("saving a template that renders too slowly is refused, and so is a preview of a stored one", async () => {
   const saved = await company.api.post(TEMPLATES, { name: "T", subject: "Hi", body: HEAVY });
   expect([saved.status, saved.body]).toEqual([400, { body: [`Cannot be checked: ${SENTENCE}.`] }]);
   const { id } = (await company.api.post(TEMPLATES, { name: "T", subject: "Hi" })).body;
@@ -36,7 +36,7 @@ test("saving it is refused, and so is a preview of one that is stored", async ()
   expect([previewed.status, previewed.body]).toEqual([400, { body: [`Too much work: ${SENTENCE}.`] }]);
 });
 
-test("MJML and styles that take it too long are refused", async () => {
+test("MJML and styles that take too long are refused", async () => {
   const body = [`Too much work: ${SENTENCE}.`];
   const made = { name: "T", subject: "Hi", body: HEAVY };
   for (const how of [{ inline_css: true }, { template_mode: "mjml", body: `<mjml>${HEAVY}</mjml>` }]) {
@@ -45,7 +45,7 @@ test("MJML and styles that take it too long are refused", async () => {
   }
 });
 
-test("its emails fail with the reason, and the next batch does not try again", async () => {
+test("emails of such a template fail with the reason, and the next batch does not try again", async () => {
   const campaignId = await campaign({ companyId: company.id, body: HEAVY });
   const recipients = [{ id: newId(), email: "a@example.com" }];
   const failed = { mails: [{ ok: false, error: `The template cannot be rendered: Too much work: ${SENTENCE}.` }] };
@@ -55,7 +55,7 @@ test("its emails fail with the reason, and the next batch does not try again", a
   expect(await ended()).toBe(before);
 });
 
-test("a small template is none of the thread's business", async () => {
+test("a small template is not rendered in the worker thread", async () => {
   const campaignId = await campaign({ companyId: company.id, body: "<p>[[email]]</p>" });
   const recipients = [{ id: newId(), email: "a@example.com" }];
   const { mails } = await call(app.broker, "renderer.renderMails", { campaignId, recipients });

@@ -119,7 +119,7 @@ test("a hard bounce suppresses the address and records the event; soft and block
   ]);
 });
 
-describe("the same refusal to 20 recipients in a row stops the campaign and suppresses nobody", () => {
+describe("the same refusal of 20 recipients in a row stops the campaign and suppresses nobody:", () => {
   const none = async () => {
     expect(await query("select email from suppressions where company_id = $1", [companyId])).toEqual([]);
     expect(
@@ -177,7 +177,7 @@ describe("the same refusal to 20 recipients in a row stops the campaign and supp
   test.each([
     ["another text", (n: number) => (n % 2 ? "550 No" : "550 Never")],
     ["an accepted mail", (n: number) => (n % 15 ? "550 No" : undefined)],
-  ])("%s between them begins anew", async (_what, said) => {
+  ])("counted from zero after %s", async (_what, said) => {
     let n = 0;
     await start({ answer: ({ verb }) => (verb === "RCPT" ? said(++n) : undefined) }, { maxConnections: 1 });
     const id = await campaign(60);
@@ -186,7 +186,7 @@ describe("the same refusal to 20 recipients in a row stops the campaign and supp
     expect((await sending.recipients(id)).every(({ attempts }) => attempts === 1)).toBe(true);
   });
 
-  test("texts that speak of the mailbox are no reason, and count for nothing", async () => {
+  test("not counted if the text is about the mailbox", async () => {
     await start({
       answer: ({ verb }) => (verb === "RCPT" ? "550 5.7.1 Recipient address rejected: user unknown" : undefined),
     });
@@ -196,7 +196,7 @@ describe("the same refusal to 20 recipients in a row stops the campaign and supp
   });
 });
 
-test("refusals that are not in a row stop nothing", async () => {
+test("refusals that are not consecutive stop nothing", async () => {
   let n = 0;
   await start(
     { answer: ({ verb }) => (verb === "DOT" && ++n % 2 === 0 ? "554 5.7.1 spam" : undefined) },
@@ -234,7 +234,7 @@ test.each([
   expect(server.messages[0]!.user).toBe("u");
 });
 
-test("a login at a server that offers none stops the campaign at once, as the validation says", async () => {
+test("a login at a server that offers none stops the campaign at once, with the message of the validation", async () => {
   await start({}, { username: "u", password: "right" });
   const id = await campaign(5);
   sending.engine();
@@ -252,7 +252,7 @@ test("a refused sender address stops the campaign at once", async () => {
   expect((await sending.recipients(id)).every(({ attempts }) => attempts === 0)).toBe(true);
 });
 
-test("TLS is required and not offered: the campaign stops, nothing is sent in the clear", async () => {
+test("a campaign stops if TLS is required and not offered, and nothing is sent in plain text", async () => {
   await start({}, { useTls: true });
   const id = await campaign(5);
   sending.engine();
@@ -299,7 +299,7 @@ test.each([true, false])(
   },
 );
 
-test("who was suppressed, unsubscribed or deleted meanwhile gets nothing; transactional mail passes an unsubscription", async () => {
+test("people who are suppressed, unsubscribed or deleted meanwhile get nothing; transactional mail ignores an unsubscription", async () => {
   await start();
   await query(
     "insert into suppressions (company_id, email, kind) values ($1, 'r1@to.example', 'unsubscribed'), ($1, 'r2@to.example', 'complained')",
@@ -334,7 +334,7 @@ test("who was suppressed, unsubscribed or deleted meanwhile gets nothing; transa
 test.each([
   ["at once", true],
   ["when a connection asks for it", false],
-])("what cannot be rendered fails that recipient only, also %s", async (_when, atOnce) => {
+])("a mail that cannot be rendered fails its recipient only, also %s", async (_when, atOnce) => {
   await start();
   const id = await campaign(10);
   const make = ({ email }: RecipientRow): Rendered =>
@@ -348,7 +348,7 @@ test.each([
   expect(server.messages[0]!.raw).toMatch(/\r\n\.dots\r\n\.\.\r\n$/);
 });
 
-test("an address that needs SMTPUTF8 fails without the server's support, and is sent with it", async () => {
+test("an address that needs SMTPUTF8 fails at a server without it, and is sent at a server with it", async () => {
   await start({ extensions: ["8BITMIME"] });
   const people = [{ email: "jörg@bücher.example" }, { email: "plain@bücher.example" }];
   const id = await campaign(people);

@@ -78,7 +78,7 @@ async function somebodyWaits(): Promise<void> {
   }
 }
 
-describe("the stored password is not sent to another server", () => {
+describe("the stored password is not sent to another server:", () => {
   const REFUSED = { password: [expect.stringMatching(/^Enter the password again/)] };
   const changes: [string, object][] = [
     ["host", { host: "smtp.attacker.example" }],
@@ -88,7 +88,7 @@ describe("the stored password is not sent to another server", () => {
     ["no TLS by mode", { tls_mode: "none" }],
   ];
 
-  test.each(changes)("by a change of %s without it", async (_, change) => {
+  test.each(changes)("a change of %s without the password is refused", async (_, change) => {
     const { id } = await create();
     expect(await errorsOf(call("updateConfig", { id, ...change }))).toEqual(REFUSED);
     expect(await queryOne("select host, port, username, use_tls from smtp_configs where id = $1", [id])).toEqual({
@@ -100,7 +100,7 @@ describe("the stored password is not sent to another server", () => {
     expect(await call("updateConfig", { id, ...change, password: "secret" })).toMatchObject({ id });
   });
 
-  test("nor by a change that began while none was stored: the transaction that writes looks again", async () => {
+  test("a change that began while none was stored is refused: the transaction that writes checks again", async () => {
     const { id } = await create({ username: "", password: "" });
     let moving: Promise<unknown> | undefined;
     await transaction(async (client) => {
@@ -113,7 +113,7 @@ describe("the stored password is not sent to another server", () => {
     expect(await queryOne("select host from smtp_configs where id = $1", [id])).toEqual({ host: given.host });
   });
 
-  test("and is reported together with other errors", async () => {
+  test("the refusal is reported together with other errors", async () => {
     const { id } = await create();
     const wrong = { id, host: "smtp.attacker.example", sender_email: "nobody" };
     expect(await errorsOf(call("updateConfig", wrong))).toEqual({
@@ -122,7 +122,7 @@ describe("the stored password is not sent to another server", () => {
     });
   });
 
-  test("is not required if its target is unchanged, TLS is switched on, or none is stored", async () => {
+  test("the password is optional if its target is unchanged, TLS is switched on, or none is stored", async () => {
     const { id } = await create({ use_tls: false });
     const same = { host: "SMTP.example.com", port: given.port, username: given.username, use_tls: true };
     expect(await call("updateConfig", { id, ...same, name: "Renamed", tls_mode: "starttls" })).toMatchObject({
@@ -153,7 +153,7 @@ test("owners are notified of a changed host, by any user, and of no other change
   }
 });
 
-test("returns stored values, and never the login", async () => {
+test("a response has the stored values, and never the login", async () => {
   const created = await create({ sender_name: "Acme", reply_to_email: "hello@example.com" });
   expect(created).toEqual({
     backing_off_until: null,
@@ -196,7 +196,7 @@ test("the password is sealed to the configuration; a PATCH without one keeps it"
   expect(unseal((await stored(id))!.password_sealed, id)).toBe("");
 });
 
-test("a relay without login: both may be empty", async () => {
+test("a relay without login is accepted: both fields may be empty", async () => {
   expect(await create({ username: "", password: "" })).toMatchObject({ name: "Main" });
 });
 
@@ -274,7 +274,7 @@ test("limits of domains: invalid domains, duplicates and entries without limits 
   });
 });
 
-describe("the mailbox of bounces", () => {
+describe("the bounce mailbox", () => {
   const box = { host: "imap.example.com", username: "bounces", password: "mailbox secret" };
   const shown = {
     host: "imap.example.com",
@@ -290,7 +290,7 @@ describe("the mailbox of bounces", () => {
     queryOne<{ password_sealed: Buffer }>("select * from bounce_mailboxes where id = $1", [id]);
   const patch = (id: string, bounce_mailbox: object | null) => call<View>("updateConfig", { id, bounce_mailbox });
 
-  test("is shown without its password, in every answer; null takes it away", async () => {
+  test("is shown without its password, in every response; null removes it", async () => {
     const created = await create({ bounce_mailbox: box });
     expect(created.bounce_mailbox).toEqual(shown);
     await expectShown(created);
@@ -331,7 +331,7 @@ describe("the mailbox of bounces", () => {
     ["port", { port: 1993 }],
     ["username", { username: "other" }],
     ["no TLS any more", { use_tls: false }],
-  ])("its password goes nowhere else by a change of %s without it", async (_, change) => {
+  ])("needs its password for a change of %s", async (_, change) => {
     const { id } = await create({ bounce_mailbox: box });
     expect(await errorsOf(patch(id, change))).toEqual({
       bounce_mailbox: [expect.stringMatching(/^password: Enter the password again/)],
@@ -340,7 +340,7 @@ describe("the mailbox of bounces", () => {
     expect(await patch(id, { ...change, password: "again" })).toMatchObject({ bounce_mailbox: change });
   });
 
-  test("its errors are reported with the others", async () => {
+  test("reports its errors with the others", async () => {
     expect(await errorsOf(create({ bounce_mailbox: {}, port: 0 }))).toEqual({
       port: [expect.any(String)],
       bounce_mailbox: ["host", "username", "password"].map((field) => `${field}: This field is required.`),
@@ -361,7 +361,7 @@ describe("the mailbox of bounces", () => {
   });
 });
 
-test("a warm-up has all of its three fields; a PATCH keeps it, changes it whole, and null ends it and forgets its days", async () => {
+test("a warm-up needs all of its three fields; a PATCH keeps it, changes it whole, and null ends it and deletes its days", async () => {
   const warmup = { start_per_day: 50, factor: 1.5, until_per_day: 5_000 };
   const { id } = await create({ warmup: { ...warmup, colour: "red" } });
   expect((await call<View>("getConfig", { id })).warmup).toEqual(warmup);
@@ -385,13 +385,13 @@ test.each([
   [{ start_per_day: 1.5, factor: 2, until_per_day: 100 }],
   [{ start_per_day: 50, factor: 2, until_per_day: 49 }],
   ["fast"],
-])("no warm-up: %j", async (warmup) => {
+])("an invalid warm-up is refused: %j", async (warmup) => {
   expect(await errorsOf(create({ warmup }))).toEqual({ warmup: [expect.any(String)] });
   const { id } = await create();
   expect(await errorsOf(call("updateConfig", { id, warmup }))).toEqual({ warmup: [expect.any(String)] });
 });
 
-test("a DKIM key is checked, sealed, kept by a PATCH without one, and never given back", async () => {
+test("a DKIM key is validated, encrypted, kept by a PATCH without one, and never returned", async () => {
   const dkim = { domain: "Example.com", selector: "mail", private_key: pem("rsa", 1_024) };
   const created = await create({ dkim });
   expect(created.dkim).toEqual({ domain: "example.com", selector: "mail" });
@@ -420,7 +420,7 @@ describe("two DKIM keys", () => {
       (row) => unseal(row.key_sealed, row.id),
     );
 
-  test("are shown as an array without their private halves, and kept by a PATCH that names them", async () => {
+  test("are shown as an array without their private keys, and kept by a PATCH that names them", async () => {
     const [rsa, ed] = [key("rsa", "r1"), key("ed25519", "e1")];
     const created = await create({ dkim: [rsa, ed] });
     expect(created.dkim).toEqual(named("r1", "e1"));
@@ -436,7 +436,7 @@ describe("two DKIM keys", () => {
     expect((await patch([])).dkim).toBeNull();
   });
 
-  test("a remaining key becomes the first", async () => {
+  test("become one, and the remaining one the first", async () => {
     const [rsa, ed] = [key("rsa", "r1"), key("ed25519", "e1")];
     const { id } = await create({ dkim: [rsa, ed] });
     await call("updateConfig", { id, dkim: named("e1") });
@@ -475,7 +475,7 @@ describe("two DKIM keys", () => {
       "Item at index 0: selector: Not a valid string.",
       () => [{ ...key("rsa", "a"), selector: 5 }],
     ],
-  ])("%s: refused in one sentence", async (_, sentence, dkim) => {
+  ])("are refused in one sentence: %s", async (_, sentence, dkim) => {
     expect(await errorsOf(create({ dkim: dkim() }))).toEqual({ dkim: [sentence] });
   });
 });
@@ -499,14 +499,14 @@ test("a new default replaces the old one", async () => {
   expect(await call("getConfig", { id: first.id })).toMatchObject({ is_default: true });
 });
 
-test("of many that become the default at one moment one is it in the end, and none is refused", async () => {
+test("one configuration is the default after many were made it concurrently, and none is refused", async () => {
   const made = await Promise.all(Array.from({ length: 8 }, () => create({ is_default: true })));
   await Promise.all(made.map(({ id }) => call("updateConfig", { id, is_default: true })));
   const defaults = await query("select from smtp_configs where company_id = $1 and is_default", [meta.companyId]);
   expect(defaults).toHaveLength(1);
 });
 
-test("another company's configuration does not exist", async () => {
+test("another company's configuration is 404", async () => {
   const { id } = await create();
   meta = { companyId: newId(), role: "owner" };
   await expect(call("getConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -514,7 +514,7 @@ test("another company's configuration does not exist", async () => {
   await expect(call("removeConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("deleted is deleted", async () => {
+test("a deleted configuration is 404", async () => {
   const { id } = await create();
   expect(await call("removeConfig", { id })).toBeNull();
   await expect(call("getConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -539,11 +539,11 @@ test("private networks are refused unless permitted", async () => {
   }
 });
 
-test("the hourly capacity of a company without a limit", async () => {
+test("the hourly capacity of a company without a limit is null", async () => {
   expect(await call("hourRoom", {})).toEqual({ limit: null, used: 0, room: null, retry_after_seconds: 0 });
 });
 
-describe("validate", () => {
+describe("validation", () => {
   const login = { username: "user", password: "right-password" };
 
   async function validate(options: SmtpServerOptions, more: object = {}) {
@@ -553,7 +553,7 @@ describe("validate", () => {
 
   afterAll(() => setDefaultCACertificates(getCACertificates("bundled")));
 
-  test("TLS and login work", async () => {
+  test("succeeds with working TLS and login", async () => {
     const probe = await startSmtpServer({ tls: "starttls", auth: { user: login.username, pass: login.password } });
     setDefaultCACertificates([...getCACertificates("bundled"), probe.certificate.cert]);
     const { certificate } = probe;
@@ -571,7 +571,7 @@ describe("validate", () => {
     });
   });
 
-  test("a stored configuration is tried with its own login, and another company's is not found", async () => {
+  test("tries a stored configuration with its own login, and another company's is 404", async () => {
     server = await startSmtpServer({ auth: { user: login.username, pass: login.password } });
     const { host, port } = server;
     const plain = { ...login, host, port, use_tls: false };
@@ -583,7 +583,7 @@ describe("validate", () => {
     await expect(call("validateConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("nobody listens", async () => {
+  test("reports a closed port", async () => {
     server = await startSmtpServer();
     const { port } = server;
     await server.stop();
@@ -592,18 +592,21 @@ describe("validate", () => {
     expect(result).toMatchObject({ valid: false, stage: "connect" });
   });
 
-  test.each(["127.0.0.1/x", "localhost:25", "ann@localhost", "local%68ost"])("%s is no host name", async (host) => {
-    expect(await errorsOf(call("validate", { host, port: 25, ...login }))).toEqual({
-      host: ["Enter a valid host name or IP address."],
-    });
-  });
+  test.each(["127.0.0.1/x", "localhost:25", "ann@localhost", "local%68ost"])(
+    "refuses the host name %s",
+    async (host) => {
+      expect(await errorsOf(call("validate", { host, port: 25, ...login }))).toEqual({
+        host: ["Enter a valid host name or IP address."],
+      });
+    },
+  );
 
-  test("a name without address", async () => {
+  test("refuses a name without address", async () => {
     const result = await call<object>("validate", { host: "no-such-host.invalid", port: 25, ...login });
     expect(result).toMatchObject({ valid: false, stage: "dns" });
   });
 
-  test("no STARTTLS, and an untrusted certificate", async () => {
+  test("reports missing STARTTLS, and an untrusted certificate", async () => {
     expect(await validate({})).toMatchObject({ valid: false, stage: "tls" });
     await server!.stop();
     expect(await validate({ tls: "starttls" })).toMatchObject({
@@ -613,7 +616,7 @@ describe("validate", () => {
     });
   });
 
-  test("a server that continues in plain text when TLS starts: reported without library internals", async () => {
+  test("reports a server that continues in plain text when TLS starts, without library internals", async () => {
     const plain = createServer((socket) => {
       socket.write("220 plain\r\n");
       socket.on("data", (data) => {
@@ -662,22 +665,22 @@ describe("validate", () => {
     ),
   );
 
-  test("a login with the one offered mechanism that works", async () => {
+  test("succeeds with the one offered login mechanism that works", async () => {
     const auth = { user: login.username, pass: login.password, has: ["LOGIN"], offers: ["PLAIN", "LOGIN"] };
     expect(await validate({ auth }, { use_tls: false })).toMatchObject({ valid: true, stage: "ok" });
   });
 
-  test("a login at a server that offers none: not valid", async () => {
+  test("fails for a login at a server that offers none", async () => {
     const message = expect.stringContaining("offers no login (AUTH). Leave `username` and `password` empty");
     expect(await validate({}, { use_tls: false })).toMatchObject({ valid: false, stage: "auth", message });
   });
 
-  test("`use_tls` at a server without STARTTLS: the message names the setting", async () => {
+  test("names the setting for `use_tls` at a server without STARTTLS", async () => {
     const message = expect.stringContaining("offers no STARTTLS. To send without encryption set `use_tls` to false");
     expect(await validate({})).toMatchObject({ valid: false, stage: "tls", message });
   });
 
-  test("a wrong password, which is not given back", async () => {
+  test("reports a wrong password without returning it", async () => {
     const result = await validate({ auth: { user: "user", pass: "other" } }, { use_tls: false });
     expect(result).toMatchObject({ valid: false, stage: "auth" });
     expect(JSON.stringify(result)).not.toContain(login.password);
@@ -688,7 +691,7 @@ describe("validate", () => {
     ["550 5.7.1 Client was not authenticated", "auth"],
     ["553 5.1.8 Sender address rejected", "connect"],
     ["451 4.3.2 Try again later", "connect"],
-  ])("MAIL answered with `%s`: not valid, in the server's words", async (text, stage) => {
+  ])("fails in the server's words if MAIL is answered with `%s`", async (text, stage) => {
     const answer: SmtpServerOptions["answer"] = ({ verb }) => (verb === "MAIL" ? text : undefined);
     const result = await validate({ answer }, { use_tls: false, username: "" });
     expect(result).toMatchObject({ valid: false, stage, message: expect.stringContaining(text) });
@@ -700,7 +703,7 @@ describe("validate", () => {
     [{ username: "me" }, "postmaster@localhost"],
     [{ host: "127.0.0.1" }, "postmaster@[127.0.0.1]"],
     [{ sender_email: "news@bücher.example" }, "news@xn--bcher-kva.example"],
-  ])("the sender that is tried with %j: %s, taken back by RSET", async (more, sender) => {
+  ])("tries the sender with %j: %s, and takes it back by RSET", async (more, sender) => {
     const verbs: string[] = [];
     let from = "";
     const answer: SmtpServerOptions["answer"] = (command) => {
@@ -716,20 +719,20 @@ describe("validate", () => {
     expect(server!.accepted).toBe(0);
   });
 
-  test("a server that closes the connection at MAIL", async () => {
+  test("reports a server that closes the connection at MAIL", async () => {
     const answer: SmtpServerOptions["answer"] = ({ verb }) => (verb === "MAIL" ? { drop: true } : undefined);
     const result = await validate({ answer }, { use_tls: false, username: "" });
     expect(result).toMatchObject({ valid: false, stage: "connect" });
   });
 
-  test("`tls_mode` decides, whatever the port: implicit TLS is begun at once", async () => {
+  test("follows `tls_mode` on any port: implicit TLS is begun at once", async () => {
     const result = await validate({ tls: "implicit" }, { tls_mode: "implicit" });
     expect(result).toMatchObject({ stage: "tls", message: expect.stringMatching(/certificate/) });
     await server!.stop();
     expect(await validate({}, { tls_mode: "none", username: "" })).toMatchObject({ valid: true });
   });
 
-  test("20 a minute for a company", async () => {
+  test("is limited to 20 a minute per company", async () => {
     const tryIt = () => call("validate", { host: "no-such-host.invalid", port: 25, ...login });
     await Promise.all(Array.from({ length: 20 }, tryIt));
     await expect(tryIt()).rejects.toMatchObject({ code: "THROTTLED", data: { retryAfterSeconds: expect.any(Number) } });
@@ -737,7 +740,7 @@ describe("validate", () => {
     await expect(tryIt()).resolves.toMatchObject({ valid: false });
   });
 
-  test("a server that never greets: the response arrives within 10 seconds", async () => {
+  test("answers within 10 seconds if a server never greets", async () => {
     const result = await validate(
       { answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) },
       { use_tls: false },

@@ -68,7 +68,7 @@ async function dropsAfterFirst(after: (verb: string) => string | undefined) {
   return sending.campaign({ companyId, smtpConfigId, recipients: [{ email: "a@to.example", cc: ["c@to.example"] }] });
 }
 
-test("the server refuses the login from then on: it is not asked again and again", async () => {
+test("a server that refuses the login from then on is not asked repeatedly", async () => {
   let logins = 0;
   const refuse = (verb: string) => {
     if (verb === "AUTH") logins++;
@@ -80,7 +80,7 @@ test("the server refuses the login from then on: it is not asked again and again
   expect(logins).toBeLessThanOrEqual(2);
 });
 
-test("the server takes no connections for a while: it is left alone meanwhile, and the copy arrives", async () => {
+test("a server that takes no connections for a while gets none meanwhile, and the copy arrives", async () => {
   const until = Date.now() + 2_500;
   const id = await dropsAfterFirst((verb) => (verb === "CONNECT" && Date.now() < until ? "421 later" : undefined));
   sending.engine({ retryBaseMs: 6_000 });
@@ -90,7 +90,7 @@ test("the server takes no connections for a while: it is left alone meanwhile, a
   expect(server.connections).toBeLessThanOrEqual(8);
 });
 
-test("the server does not come back: the primary counts as sent all the same", async () => {
+test("the primary recipient counts as sent even if the server does not return", async () => {
   const id = await dropsAfterFirst((verb) => (verb === "CONNECT" ? "421 never" : undefined));
   sending.engine({ retryBaseMs: 60 });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1, failed_count: 0 });
@@ -98,7 +98,7 @@ test("the server does not come back: the primary counts as sent all the same", a
   expect(copy).toMatchObject({ email: "c@to.example", kind: "cc", status: "queued", attempts: 0, sent_at: null });
 });
 
-test("max_per_second holds for emails and their copies together", async () => {
+test("max_per_second applies to emails and their copies together", async () => {
   const PER_SECOND = 20;
   server = await sending.startServer();
   const companyId = await sending.company();
@@ -116,8 +116,8 @@ test("max_per_second holds for emails and their copies together", async () => {
   expect(firstAfter(2)).toBeGreaterThanOrEqual(1_900);
 });
 
-describe.each([true, false])("outcomes (pipelining %s)", (pipelining) => {
-  test("each copy has the server's own reply to it; the deferred one is tried again, the others are not", async () => {
+describe.each([true, false])("outcomes of copies (pipelining %s):", (pipelining) => {
+  test("each copy has the server's own reply to it; the deferred one is retried, the others are not", async () => {
     let deferred = 0;
     const id = await start(
       {
@@ -146,7 +146,7 @@ describe.each([true, false])("outcomes (pipelining %s)", (pipelining) => {
     expect(await sending.counts(id)).toMatchObject({ status: "completed", sent_count: 1, failed_count: 0 });
   });
 
-  test.each(["DATA", "DOT"])("all copies of a transaction that is deferred at %s are tried again", async (stage) => {
+  test.each(["DATA", "DOT"])("all copies of a transaction that is deferred at %s are retried", async (stage) => {
     let deferred = 0;
     const id = await start(
       {
@@ -165,7 +165,7 @@ describe.each([true, false])("outcomes (pipelining %s)", (pipelining) => {
     expect(envelopes(server.messages).sort()).toEqual(["a@to.example", "cc1@to.example", "cc2@to.example"]);
   });
 
-  test("a server that takes two recipients at a time gets further transactions at once", async () => {
+  test("a server that takes two recipients per transaction gets further transactions at once", async () => {
     let inTransaction = 0;
     const id = await start(
       {
@@ -216,7 +216,7 @@ test("only the copy that needs SMTPUTF8 fails at a server without it", async () 
   expect(envelopes(server.messages)).toEqual(["a@to.example", "cc1@to.example bcc@to.example"]);
 });
 
-test("a suppressed copy says why; transactional mail passes an unsubscription", async () => {
+test("a suppressed copy has the reason; transactional mail ignores an unsubscription", async () => {
   const recipients = [{ email: "a@to.example", cc: ["cc1@to.example", "cc2@to.example"], bcc: ["cc2@to.example"] }];
   const news = await start({}, recipients);
   const [{ company_id: companyId, smtp_config_id: smtpConfigId }] = (await query<{
@@ -240,7 +240,7 @@ test("a suppressed copy says why; transactional mail passes an unsubscription", 
   expect(statuses(await copiesOf(receipt))).toEqual({ "cc1@to.example": "suppressed", "cc2@to.example": "sent" });
 });
 
-test("who is suppressed while the copy waits gets none", async () => {
+test("an address that is suppressed while its copy waits gets none", async () => {
   let deferred = 0;
   const id = await start(
     {
@@ -263,7 +263,7 @@ test("who is suppressed while the copy waits gets none", async () => {
 test.each([
   [false, "unknown", 1],
   [true, "sent", 2],
-])("no reply to a copy's end (transactional %s): %s", async (transactional, status, attempts) => {
+])("a missing reply to the end of a copy (transactional %s) means: %s", async (transactional, status, attempts) => {
   let dropped = 0;
   const id = await start(
     { answer: ({ verb, to }) => (verb === "DOT" && isCopy(to) && dropped++ === 0 ? { drop: true } : undefined) },
@@ -275,7 +275,7 @@ test.each([
   expect(await copiesSettled(id, 1)).toMatchObject([{ status, attempts }]);
 });
 
-test("a copy that is deferred every time is given up after 12 tries", async () => {
+test("a copy that is deferred every time fails after 12 attempts", async () => {
   const id = await start(
     { answer: ({ verb, to }) => (verb === "RCPT" && isCopy(to) ? "450 4.2.0 Greylisted" : undefined) },
     [{ email: "a@to.example", cc: ["cc@to.example"] }],
@@ -287,7 +287,7 @@ test("a copy that is deferred every time is given up after 12 tries", async () =
   expect(await sending.counts(id)).toMatchObject({ status: "completed", sent_count: 1, failed_count: 0 });
 });
 
-test("a server that takes no mail for now costs a copy no try", async () => {
+test("a server that takes no mail for now costs a copy no attempt", async () => {
   let refused = 0;
   const id = await start(
     {
@@ -317,7 +317,7 @@ test("copies that wait for a configuration that is deleted fail", async () => {
   expect(await sending.counts(id)).toMatchObject({ status: "completed", sent_count: 1, error: null });
 });
 
-test("300 emails with three copies each, a third of which is deferred, over two senders: none lost, none twice", async () => {
+test("no copy is lost or sent twice: 300 emails with three copies each, a third of them deferred, over two senders", async () => {
   const seen = new Set<string>();
   const recipients = Array.from({ length: 300 }, (_, n) => ({
     email: `r${n}@to.example`,
@@ -337,7 +337,7 @@ test("300 emails with three copies each, a third of which is deferred, over two 
   expect([...server.counts.values()]).toEqual(Array(1_200).fill(1));
 }, 60_000);
 
-test("a bulk mailing holds up no copies that are due, and they do not hold up the bulk mailing", async () => {
+test("bulk mail does not delay copies that are due, nor they the bulk mail", async () => {
   const seen = new Set<string>();
   const id = await start(
     {

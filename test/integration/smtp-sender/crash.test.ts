@@ -78,7 +78,7 @@ async function accountFor(id: string): Promise<void> {
   }
 }
 
-test("repeated kill -9: nobody is lost or gets two, few are in doubt, and resume sends to the others", async () => {
+test("repeated kill -9 loses nobody and sends nobody two mails, leaves few in doubt, and resume sends to the others", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 6 } });
   const { id, companyId } = await campaign(2_500);
   const senders = [await sender(), await sender()];
@@ -106,7 +106,7 @@ test("repeated kill -9: nobody is lost or gets two, few are in doubt, and resume
   expect(server.doubled.length).toBeLessThanOrEqual(unknown);
 }, 240_000);
 
-test("everything killed at once and started again: a transactional campaign arrives whole", async () => {
+test("a transactional campaign arrives completely after everything was killed at once and started again", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 3 } });
   const { id } = await campaign(1_500, true);
   const senders = [await sender(), await sender()];
@@ -157,7 +157,7 @@ test("a sender paused past its lease sends nothing more when it resumes, and rep
   await end(paused, "SIGTERM");
 }, 180_000);
 
-test("a campaign that has ended with recipients in doubt is taken up again for them when their sender is back", async () => {
+test("a campaign that has ended with recipients in doubt is corrected when their sender is back", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 5 } });
   const { id } = await campaign(1_000);
   const { proxy, env } = await databaseProxy();
@@ -212,7 +212,7 @@ async function copiesOf(id: string): Promise<Copy[]> {
 
 const arrivals = (id: string, to: string) => server.counts.get(`${messageId(id)} ${to}`) ?? 0;
 
-test("kill -9 between emails and their copies, and while copies are tried again: none is lost, none doubled", async () => {
+test("kill -9 between emails and their copies, and while copies are retried, loses and duplicates none", async () => {
   const seen = new Set<string>();
   const isDeferred = (to: string) => /^cc\d*[02468]@/.test(to) && seen.size < seen.add(to).size;
   server = await startSmtpServer({
@@ -307,7 +307,7 @@ longTest(
   180_000,
 );
 
-test("the database repeatedly cuts all connections: the sender waits, continues, and loses nothing", async () => {
+test("a sender whose connections the database cuts repeatedly waits, continues, and loses nothing", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 6 } });
   const { id } = await campaign(2_000);
   await sender();
@@ -327,7 +327,7 @@ test("the database repeatedly cuts all connections: the sender waits, continues,
   expect(server.doubled).toEqual([]);
 }, 180_000);
 
-test("the database hangs for longer than a lease: remaining recipients are sent to afterwards, nobody is in doubt", async () => {
+test("a database that hangs for longer than a lease leaves nobody in doubt, and remaining recipients get their mail afterwards", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 20 } });
   const { id } = await campaign(600);
   await sender();

@@ -72,7 +72,7 @@ test("missing records are shown for publishing; once published, every check pass
   expect(after.map(({ help }: { help: string | null }) => help)).toEqual(Array(7).fill(null));
 });
 
-test("links are looked at on the company's own host once that is proved", async () => {
+test("links are checked on the company's own host once that is verified", async () => {
   server.zones.clear();
   server.zones.set("mail.acme.example", { a: ["192.0.2.1"] });
   const id = await configuration();
@@ -88,7 +88,7 @@ test("links are looked at on the company's own host once that is proved", async 
   await query("delete from tracking_domains where company_id = $1", [company.id]);
 });
 
-test("a name server that is silent makes checks unknown, within five seconds", async () => {
+test("a silent name server makes checks unknown, within five seconds", async () => {
   server.zones.clear();
   const id = await configuration({ sender_email: "news@silent.example", host: "relay.silent.example" });
   for (const name of ["silent.example", "_dmarc.silent.example", "relay.silent.example", "mail.acme.example"]) {
@@ -101,7 +101,7 @@ test("a name server that is silent makes checks unknown, within five seconds", a
   expect(statuses(checks)).toMatchObject({ spf: "unknown", dmarc: "unknown", mx: "unknown", links: "unknown" });
 });
 
-test("another company's configuration is not found, and reports are 20 a minute", async () => {
+test("another company's configuration is 404, and reports are limited to 20 a minute", async () => {
   const id = await configuration();
   const other = await newCompany(app);
   expect((await other.api.get(`${CONFIGS}${id}/deliverability/`)).status).toBe(404);
@@ -121,7 +121,7 @@ test("another company's configuration is not found, and reports are 20 a minute"
   expect(seen).toEqual([...Array(20).fill(200), 429]);
 });
 
-describe("before the first send of a day", () => {
+describe("before the first send of a day:", () => {
   const SENDER = { sender_email: "news@shop.example.com" };
   const checkedAt = async (id: string) =>
     (await query<{ checked_at: Date | null }>("select checked_at from smtp_configs where id = $1", [id]))[0]!
@@ -191,7 +191,7 @@ describe("before the first send of a day", () => {
     },
   );
 
-  test("for a sender in a reserved domain nothing is looked up", async () => {
+  test("a sender in a reserved domain causes no look-ups", async () => {
     broken();
     const id = await configuration();
     expect((await send(id)).body.warnings).toEqual([]);

@@ -121,7 +121,7 @@ async function verified(raw: string): Promise<string[]> {
   return results.filter(({ selector }) => selector).map(({ selector, status }) => `${selector}: ${status.result}`);
 }
 
-test.each(["rsa", "ed25519"])("an %s key is made, waits for its record, and then signs", async (algorithm) => {
+test.each(["rsa", "ed25519"])("a new %s key waits for its record, and then signs", async (algorithm) => {
   const id = await configuration();
   const made = await make(id, algorithm, "fm1");
   expect([made.status, made.body]).toEqual([
@@ -152,7 +152,7 @@ test.each(["rsa", "ed25519"])("an %s key is made, waits for its record, and then
   expect(await verified(await sentTo(id, `after.${algorithm}@to.example`))).toEqual(["fm1: pass"]);
 });
 
-test("a record of another key, or none, activates nothing, and the report shows what to publish", async () => {
+test("a record of another key, or none, activates nothing, and the report shows the record to publish", async () => {
   const id = await configuration();
   const made: Made = (await make(id, "rsa", "fm1")).body;
   const dkim = async () => dkimIn(await report(id));
@@ -169,7 +169,7 @@ test("a record of another key, or none, activates nothing, and the report shows 
   }
 });
 
-test("the report activates a key whose record it sees, and says so at once", async () => {
+test("the report activates a key whose record it finds, and shows that at once", async () => {
   const id = await configuration();
   publish((await make(id, "rsa", "fm1")).body);
   publish((await make(id, "ed25519", "fm2")).body);
@@ -185,7 +185,7 @@ test("the report activates a key whose record it sees, and says so at once", asy
   expect(await verified(await sentTo(id, "report@to.example"))).toEqual(["fm1: pass", "fm2: pass"]);
 });
 
-test("the private key is sealed, and in no answer; the audit log says who made it", async () => {
+test("the private key is encrypted, and in no response; the audit log names its creator", async () => {
   const id = await configuration();
   const answers = [(await make(id, "rsa", "fm1")).text, (await company.api.get(CONFIGS)).text];
   expect(answers.join()).not.toContain("PRIVATE");
@@ -230,7 +230,7 @@ test.each([
   expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
 });
 
-test("of nodes that look at the same time each key is looked for by one, and not again at once", async () => {
+test("each key is looked up by only one of the nodes that check at the same time, and not again at once", async () => {
   const ids = await Promise.all([1, 2, 3].map(() => configuration()));
   for (const id of ids) await make(id, "ed25519", "fm1");
   await query("update dkim_keys set next_look_at = now() - interval '1 hour'");
@@ -262,7 +262,7 @@ test("null removes all keys, also a waiting one; other values keep it waiting", 
   expect(await query("select from dkim_keys where smtp_config_id = $1", [id])).toEqual([]);
 });
 
-test("a key is rotated in mid-campaign: every email has signatures that hold, by the key that signed then", async () => {
+test("a key can be rotated during a campaign: every email has valid signatures of the key that was active", async () => {
   const keys = [given("rsa", "old"), given("ed25519", "e1")];
   const id = await configuration({ dkim: keys, max_connections: 2 });
   for (const { expected } of dkimIn(await report(id))) {

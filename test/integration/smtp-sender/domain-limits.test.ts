@@ -32,7 +32,7 @@ async function configuration(server: SmtpServer, limit: Omit<DomainLimit, "domai
   return { companyId, smtpConfigId: await sending.smtpConfig(companyId, server, { domainLimits }) };
 }
 
-test("max_per_minute holds in any rolling window over all campaigns; other mail is sent at once, and no try counts twice", async () => {
+test("max_per_minute holds in any rolling window over all campaigns; other mail is sent at once, and no attempt counts twice", async () => {
   const server = await sending.startServer();
   const from = await configuration(server, { max_per_minute: LIMIT });
   const others = ["one.example", "two.example", "three.example", "four.example"];
@@ -68,7 +68,7 @@ test("copies count for their own domain", async () => {
   expect(server.doubled).toEqual([]);
 });
 
-test("max_connections: no more transactions with a domain at a time, and its slow answers hold up no other", async () => {
+test("max_connections limits concurrent transactions with a domain, and its slow answers delay no other domain", async () => {
   const slowMs = 200;
   let open = 0;
   let most = 0;

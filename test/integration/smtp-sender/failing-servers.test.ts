@@ -38,14 +38,14 @@ async function nobodyThere() {
   return gone;
 }
 
-test("a server that failed at every try for 24 hours stops its campaigns", async () => {
+test("a server that failed at every attempt for 24 hours stops its campaigns", async () => {
   const { id, smtpConfigId } = await tenantOf(await nobodyThere());
   await fails(smtpConfigId, "-25 hours", "-1 minute");
   sending.engine();
   expect((await sending.finished(id)).error).toMatch(/could not be used for 24 hours/);
 });
 
-test("a server that failed a day ago and was not tried since starts fresh", async () => {
+test("a server that failed a day ago and was not tried since starts with a new count", async () => {
   const { id, smtpConfigId } = await tenantOf(await nobodyThere());
   await fails(smtpConfigId, "-25 hours", "-3 hours");
   sending.engine();
@@ -57,7 +57,7 @@ test("a server that failed a day ago and was not tried since starts fresh", asyn
   expect(await sending.counts(id)).toMatchObject({ error: null });
 });
 
-test("a server that accepts mail here has not been failing, whatever another node says", async () => {
+test("a server that accepts mail here counts as working, whatever another node reports", async () => {
   const server = await sending.startServer({ delayMs: { DOT: 20 } });
   const { smtpConfigId } = await tenantOf(server, 5_000);
   const engine = sending.engine();
@@ -90,7 +90,7 @@ test("a server that stops working after it accepted email has been failing since
 test.each([
   ["CONNECT", "421 Too busy"],
   ["MAIL", "451 4.7.1 Try again later"],
-])("a campaign that waits for its server says so, until it goes on: %s answered with %s", async (verb, text) => {
+])("a campaign that waits for its server says so until it continues: %s answered with %s", async (verb, text) => {
   let away = true;
   const server = await sending.startServer({
     answer: (command) => (away && command.verb === verb ? text : undefined),
@@ -134,7 +134,7 @@ test("a damaged stored password stops only its own campaign", async () => {
   });
 });
 
-test("a round of claiming reads all configurations, and begins all campaigns, in one statement each", async () => {
+test("a round of claiming takes one statement to read all configurations, and one to begin all campaigns", async () => {
   const TENANTS = 30;
   const server = await sending.startServer();
   const ids: string[] = [];

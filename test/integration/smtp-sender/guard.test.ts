@@ -45,7 +45,7 @@ const auditOf = (id: string) =>
   );
 const resumed = (id: string) => resume({ meta: { companyId }, emit: async () => {} } as unknown as Ctx, id);
 
-test("over its share of hard bounces a campaign stops, and says why; everybody is accounted for", async () => {
+test("a campaign over its share of hard bounces stops, and gives the reason; everybody is accounted for", async () => {
   const id = await campaign(1_000, (n) => n % 5 === 0, { after: 50 });
   sending.engine({ maxInDoubt: 20 });
   const ended = await sending.finished(id);
@@ -72,7 +72,7 @@ test("over its share of hard bounces a campaign stops, and says why; everybody i
   ]);
 });
 
-test("no campaign is stopped before so many were tried, and then also by one that is accepted", async () => {
+test("no campaign is stopped before the minimum number of attempts; then even an accepted mail may trigger the stop", async () => {
   const id = await campaign(400, (n) => n <= 20, { after: 100 });
   sending.engine({ maxInDoubt: 10 });
   const ended = await sending.finished(id);
@@ -81,7 +81,7 @@ test("no campaign is stopped before so many were tried, and then also by one tha
   expect(ended.sent_count).toBeLessThan(380);
 });
 
-test("just as much as is allowed stops nothing, and the defaults are 10 percent after 200", async () => {
+test("exactly the allowed share stops nothing, and the defaults are 10 percent after 200", async () => {
   acceptedAfterMs = 0;
   const id = await campaign(400, (n) => n > 360);
   sending.engine();

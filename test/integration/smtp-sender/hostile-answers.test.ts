@@ -22,7 +22,7 @@ test.each([
   ["DATA", `554 5.7.1 ${NASTY}`, "failed"],
   ["DOT", `550 5.6.0 ${NASTY}`, "failed"],
   ["DOT", `250 ${NASTY}`, "completed"],
-])("%s answered with %j", async (verb, text, ends) => {
+])("%s answered with %j is recorded safely", async (verb, text, ends) => {
   const id = await campaign({ answer: (command) => (command.verb === verb ? text : undefined) });
   const neighbour = await campaign({});
   sending.engine();

@@ -25,7 +25,7 @@ async function campaign(options: { hang?: boolean }, recipients: number) {
   return sending.campaign({ companyId, smtpConfigId, recipients, chunk: 50 });
 }
 
-test("recipients that were marked and go back keep their budget until the lease is given back", async () => {
+test("requeued recipients that were marked keep their budget until the lease is returned", async () => {
   const broken = await campaign({}, 50);
   const seen: number[] = [];
   let locked = () => {};
@@ -65,7 +65,7 @@ test("recipients that were marked and go back keep their budget until the lease 
   );
 });
 
-test("no statement of a sender at full speed leaves more in doubt", async () => {
+test("no statement of a sender at full speed leaves more in doubt than the budget", async () => {
   // Seen from within each statement that moves a mark, at its end.
   await query(`create table seen (n int not null);
     create function count_in_doubt() returns trigger language plpgsql as $$ begin
@@ -90,7 +90,7 @@ test("no statement of a sender at full speed leaves more in doubt", async () => 
   );
 });
 
-test("recovery says of each campaign how many of its own recipients are in doubt", async () => {
+test("recovery reports for each campaign how many of its own recipients are in doubt", async () => {
   const [few, many, none] = [await campaign({}, 50), await campaign({}, 50), await campaign({}, 50)];
   for (const [id, marked] of [
     [few, 2],

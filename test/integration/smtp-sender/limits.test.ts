@@ -52,7 +52,7 @@ const mostInAWindow = () =>
     ),
   );
 
-test("never one email over the limit in any rolling window; the others wait and arrive", async () => {
+test("the limit is never exceeded by one email in any rolling window; the others wait and arrive", async () => {
   const id = await campaign(250);
   sending.engine();
   await server.received(LIMIT);
@@ -61,7 +61,7 @@ test("never one email over the limit in any rolling window; the others wait and 
   expect(mostInAWindow()).toBe(LIMIT);
 });
 
-test("copies count: with two each, a third as many recipients get theirs in a rolling window", async () => {
+test("copies count: with two each, a third as many recipients are sent to in a rolling window", async () => {
   const companyId = await sending.company("tight");
   const smtpConfigId = await sending.smtpConfig(companyId, server);
   const list = Array.from({ length: 50 }, (_, n) => ({
@@ -80,7 +80,7 @@ test("copies count: with two each, a third as many recipients get theirs in a ro
   expect(Math.max(...mails)).toBeLessThanOrEqual(LIMIT);
 });
 
-test("an email with more copies than the hourly limit takes all of it and is sent", async () => {
+test("an email with more copies than the hourly limit uses all of it and is sent", async () => {
   await query("insert into plans (name, smtp_per_hour) values ('two', 2)");
   const companyId = await sending.company("two");
   const smtpConfigId = await sending.smtpConfig(companyId, server);
@@ -154,7 +154,7 @@ test("three senders share one limit in Redis", async () => {
   for (const client of clients) client.disconnect();
 });
 
-test("Redis is emptied repeatedly during a send: the hourly limit is used exactly", async () => {
+test("a Redis that is emptied repeatedly during a send never changes the hourly limit", async () => {
   await query("insert into plans (name, smtp_per_hour) values ('whole', 300)");
   await server.stop();
   server = await startSmtpServer({ delayMs: { DOT: 30 } });
@@ -201,7 +201,7 @@ test("a restart keeps the window's count", async () => {
   expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
 });
 
-test("Redis away: senders wait and lose nothing", async () => {
+test("senders wait while Redis is unavailable, and lose nothing", async () => {
   const client = connectRedis(redisServer.url);
   await client.connect();
   const limiter: Limiter = new RedisLimiter(client);
@@ -226,7 +226,7 @@ test("Redis away: senders wait and lose nothing", async () => {
   client.disconnect();
 });
 
-test("Redis: twenty takes of 30 at once get exactly the limit, and give back what they do not use", async () => {
+test("twenty concurrent requests for 30 tokens get exactly the limit from Redis, and return what they do not use", async () => {
   const client = connectRedis(redisServer.url);
   await client.connect();
   const limiter = new RedisLimiter(client);
@@ -251,7 +251,7 @@ function overRedis(client: ReturnType<typeof connectRedis>) {
   };
 }
 
-test("a sender that has all connections of a server gives another one its part, and gets it back when that one is done", async () => {
+test("a sender that has all connections of a server gives another one its share, and gets it back when that one is done", async () => {
   const clients = [1, 2].map(() => connectRedis(redisServer.url));
   await Promise.all(clients.map((client) => client.connect()));
   await server.stop();

@@ -13,7 +13,7 @@ async function start(recipients: number, options: SmtpServerOptions = {}) {
   return { server, id: await sending.campaign({ companyId, smtpConfigId, recipients }) };
 }
 
-test("of a hundred that wait for a slow server no more are made than its connections have in hand", async () => {
+test("no more mails of a hundred that wait for a slow server are rendered than its connections handle", async () => {
   const { server, id } = await start(160, { delayMs: { DOT: 50 } });
   let [made, mostInHand, mostWaiting] = [0, 0, 0];
   const engine = sending.engine({
@@ -60,7 +60,7 @@ test("each email is rendered once per session, and not again for a reply", async
   expect(again).toBeLessThanOrEqual(1 + 2 * server.connections);
 });
 
-test("emails that take long to make let other work of the process run in between", async () => {
+test("slow rendering lets other work of the process run in between", async () => {
   const { id } = await start(60);
   const SLOW_US = 15_000;
   let [madeInTurn, most, turns] = [0, 0, 0];

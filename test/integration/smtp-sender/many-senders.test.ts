@@ -31,7 +31,7 @@ async function expectEachOnce(id: string): Promise<void> {
   expect([to.length, new Set(to).size]).toEqual([RECIPIENTS, RECIPIENTS]);
 }
 
-test("three senders on one campaign: each recipient gets one email, and all of them had a part in it", async () => {
+test("three senders on one campaign all take part, and each recipient gets one email", async () => {
   const { id } = await campaign(await server());
   const engines = Array.from({ length: 3 }, () => sending.engine());
   await expectEachOnce(id);
@@ -70,7 +70,7 @@ test("a company paused and continued repeatedly: nobody is lost or duplicated", 
   await expectEachOnce(id);
 });
 
-test("very many campaigns at once: all are sent, and no more are held in memory than may be", async () => {
+test("very many campaigns at once are all sent, and no more are held in memory than the limit", async () => {
   const to = await server();
   const ids: string[] = [];
   for (let company = 0; company < 10; company++) {

@@ -26,7 +26,7 @@ const fill = (id: string, nth: number, bytes: number) =>
     [id, nth, bytes],
   );
 
-test("campaigns of 16 MB of values each are not read ahead as a whole", async () => {
+test("campaigns of 16 MB of values each are not read ahead completely", async () => {
   await start({ answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) });
   for (let n = 0; n < 15; n++) await fill(await campaign(200), 1, 80_000);
   const before = process.memoryUsage().heapUsed;
@@ -54,7 +54,7 @@ test.each([
   expect([server.accepted, server.doubled]).toEqual([450, []]);
 });
 
-test("emails of a megabyte are held by the dozen, not by the hundred", async () => {
+test("emails of a megabyte are held in memory by the dozen, not by the hundred", async () => {
   await start({ delayMs: { DOT: 1_500 } });
   const text = `${"x".repeat(76)}\r\n`.repeat(26_000);
   const render: typeof plainMails = async (_id, rows) =>

@@ -54,7 +54,7 @@ test("dozens of campaigns for a silent server delay nobody", async () => {
   await silent.stop();
 });
 
-test("nor do dozens limited to one email per second", async () => {
+test("dozens of campaigns limited to one email per second delay nobody", async () => {
   const slow = await sending.startServer();
   await campaigns(40, 5, slow, 1);
   await sendsBeside(sending.engine({ maxBatches: 20 }), 10);
@@ -62,7 +62,7 @@ test("nor do dozens limited to one email per second", async () => {
   await slow.stop();
 });
 
-test("more companies with silent servers than there should be batches", async () => {
+test("more companies with silent servers than batches delay nobody", async () => {
   const silent = await mute();
   for (let n = 0; n < 8; n++) await campaigns(2, 5, silent);
   await sendsBeside(sending.engine({ maxBatches: 4 }), 8);
@@ -70,7 +70,7 @@ test("more companies with silent servers than there should be batches", async ()
   await silent.stop();
 });
 
-test("a configuration with a server that never says a word is corrected: the next try does not wait for the old one's end", async () => {
+test("a corrected configuration is used at once, without waiting for the silent old server", async () => {
   const silent = await mute();
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, silent, { maxConnections: 1 });
@@ -91,14 +91,14 @@ test("a configuration with a server that never says a word is corrected: the nex
   await silent.stop();
 });
 
-test("many small campaigns of one company are all sent, and side by side", async () => {
+test("many small campaigns of one company are all sent, concurrently", async () => {
   await campaigns(300, 1, server);
   sending.engine({ maxBatches: 20 });
   await server.received(300);
   expect(server.doubled).toEqual([]);
 });
 
-test("a campaign that is found says how many recipients its next chunk brings", async () => {
+test("a campaign that is found comes with the number of recipients of its next chunk", async () => {
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server);
   const small = await sending.campaign({ companyId, smtpConfigId, recipients: 3, chunk: 20 });
@@ -130,7 +130,7 @@ test("leases lock campaigns in the order of their ids, as results do", async () 
   expect(await leasing).toHaveLength(2);
 });
 
-test("three senders with many campaigns in common wait for each other in no circle", async () => {
+test("three senders with many campaigns in common do not deadlock", async () => {
   const total = 30 * 40;
   for (let n = 0; n < 30; n++) await campaigns(1, 40, server);
   const reported: string[] = [];

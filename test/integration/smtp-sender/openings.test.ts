@@ -83,7 +83,7 @@ test.each<[string, number, (n: number, socket: Socket, open: number) => boolean]
   ["the very first handshake is reset", 10, (n, socket) => n === 1 && reset(socket)],
   ["the first three handshakes are reset", 10, (n, socket) => n <= 3 && reset(socket)],
   ["one handshake is reset while others are open", 1_000, (n, socket) => n === 4 && reset(socket)],
-])("implicit TLS, %s: all arrive, once", async (_what, recipients, treat) => {
+])("all mails arrive once with implicit TLS, %s", async (_what, recipients, treat) => {
   const server = await sending.startServer({ tls: "implicit", certificate, delayMs: { DOT: 2 } });
   const { id, smtpConfigId } = await tenant(await doorOf(server.port, treat), recipients);
   sending.engine();
@@ -94,7 +94,7 @@ test.each<[string, number, (n: number, socket: Socket, open: number) => boolean]
   expect(await serverRow(smtpConfigId)).toMatchObject({ last_error: null, failing_since: null });
 });
 
-test("STARTTLS refused for now, at the first try: all arrive", async () => {
+test("all mails arrive if STARTTLS is refused temporarily at first", async () => {
   let refusals = 2;
   const server = await sending.startServer({
     tls: "starttls",
@@ -106,7 +106,7 @@ test("STARTTLS refused for now, at the first try: all arrive", async () => {
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 10, error: null });
 });
 
-test("a password that is changed at the server: the configuration says why; corrected and resumed, all is delivered", async () => {
+test("a password changed at the server is reported on the configuration; corrected and resumed, all is delivered", async () => {
   const auth = { user: "me", pass: "old password" };
   const server = await sending.startServer({ tls: "implicit", certificate, auth, delayMs: { DOT: 5 } });
   const { companyId, smtpConfigId, id } = await tenant(server.port, 300, 1);

@@ -31,7 +31,7 @@ async function databaseAway(ms: number): Promise<void> {
   await admin.end();
 }
 
-test("two senders without a database for three leases: all are sent to, nobody is in doubt", async () => {
+test("two senders without a database for three leases send to all and leave nobody in doubt", async () => {
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 5 });
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 2_000, chunk: 100 });
@@ -42,7 +42,7 @@ test("two senders without a database for three leases: all are sent to, nobody i
   expect(server.doubled).toEqual([]);
 }, 180_000);
 
-test("nothing can be written for two seconds: emails that are ready wait, however long the lease lasts", async () => {
+test("ready emails wait while nothing can be written for two seconds, however long the lease lasts", async () => {
   const slow = await startSmtpServer({ delayMs: { DOT: 2 } });
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, slow, { maxConnections: 5 });

@@ -15,7 +15,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("statements run in order, and one that fails holds up none behind it", async () => {
+test("statements run in order, and a failing one blocks none behind it", async () => {
   const line = new PinnedConnection();
   const [refused, behind] = await Promise.allSettled([
     line.run("refused", "select 1 / $1::int as n", [0]),

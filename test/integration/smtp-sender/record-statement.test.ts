@@ -132,7 +132,7 @@ test("it writes rows, counters, leases and marks if the lease is held, and nothi
   expect(await left(id)).toEqual(before);
 });
 
-test("it counts for each of several campaigns, and says which of them an error has stopped", async () => {
+test("it counts for each of several campaigns, and reports which of them were stopped by an error", async () => {
   const [one, other] = [await leased(1), await leased(2)];
   await query("update campaigns set error = 'Stopped.' where id = $1", [other.id]);
   const results = [accepted(one, 1), accepted(other, 1), accepted(other, 51), accepted(other, 52)];
@@ -141,7 +141,7 @@ test("it counts for each of several campaigns, and says which of them an error h
   expect([(await sending.counts(one.id)).sent_count, (await sending.counts(other.id)).sent_count]).toEqual([1, 3]);
 });
 
-test("leases and marks alone take no statement that looks at recipients", async () => {
+test("leases and marks alone need no statement that reads recipients", async () => {
   const { id, chunks } = await leased(2);
   const { name, answer } = await record([], chunks);
   expect([name, answer.leases!.length, answer.written]).toEqual(["record-leases", 2, 0]);
@@ -155,7 +155,7 @@ test.each([
   ["that wants to know", (of: string) => addWebhook(of, ["bounced", "delivered"]), true],
   ["for something else", (of: string) => addWebhook(of, ["bounced"]), false],
   ["that is disabled", (of: string) => addWebhook(of, ["delivered"], true), false],
-])("for a company with a webhook %s", async (_which, add, wants) => {
+])("it handles a company with a webhook %s", async (_which, add, wants) => {
   const campaign = await leased(1);
   await add(companyId);
   await addWebhook(await sending.company(), ["delivered"]);

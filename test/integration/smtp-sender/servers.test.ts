@@ -39,7 +39,7 @@ test.each<[string, SmtpServerOptions]>([
   expect(to.protocolErrors).toEqual([]);
 });
 
-test("dropped connections: possibly accepted emails are unknown, all others arrive, and resume sends the rest", async () => {
+test("dropped connections leave possibly accepted emails unknown; all others arrive, and resume sends the rest", async () => {
   let dots = 0;
   let mails = 0;
   const to = await server({
@@ -78,7 +78,7 @@ test("a transactional mail in doubt is sent again, with the same Message-ID", as
   expect(to.messages[0]!.messageId).toBe(to.messages[1]!.messageId);
 });
 
-test("a server that is away is left alone and its email not touched; when it is back all arrives", async () => {
+test("an unavailable server gets pauses and loses no email; when it returns all arrives", async () => {
   const gone = await startSmtpServer();
   await gone.stop();
   const { id, smtpConfigId } = await tenant(gone, 100);
@@ -98,7 +98,7 @@ test("a server that is away is left alone and its email not touched; when it is 
   });
 });
 
-test("a server that turns everyone away for now is left alone before the list is through", async () => {
+test("a server that refuses everyone temporarily gets a pause before the list is used up", async () => {
   let open = false;
   const to = await server({ answer: ({ verb }) => (verb === "MAIL" && !open ? "451 4.3.2 Busy" : undefined) });
   const { id, smtpConfigId } = await tenant(to, 1_000, { maxConnections: 2 });
@@ -134,7 +134,7 @@ test("a hanging server delays nobody else, and stopping does not wait for it", a
   expect(unknown + queued!).toBe(500);
 });
 
-test("a hundred of one company do not wait for thousands of another on the same node", async () => {
+test("a hundred mails of one company do not wait for thousands of another on the same node", async () => {
   const to = await server({ delayMs: { DOT: 5 } });
   const big = await tenant(to, 3_000);
   sending.engine();
@@ -177,7 +177,7 @@ test("a paused company is skipped until it continues", async () => {
   expect(await sending.finished(id)).toMatchObject({ status: "completed" });
 });
 
-test("max_per_second and max_connections are kept", async () => {
+test("max_per_second and max_connections are respected", async () => {
   const to = await server();
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, to, { maxConnections: 2, maxPerSecond: 20 });

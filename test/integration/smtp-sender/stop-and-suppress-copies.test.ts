@@ -200,7 +200,7 @@ sideBySide({
   "whose campaign is stopped: they fail with what stopped it": beside(stopped),
 });
 
-test("of a campaign that is over: they are claimed once, and transactional ones pass an unsubscription", async () => {
+test("copies of a campaign that has ended are claimed once, and transactional ones ignore an unsubscription", async () => {
   const batchesOver = jest.spyOn(sending.engine({ retryBaseMs: 500 }).claims, "release");
   const { id, accepted, begunCopies } = await start({ ...RETRIES, transactional: true });
   await begunCopies(2);

@@ -47,7 +47,7 @@ test.each([
     "a domain",
     "insert into suppressions (company_id, domain) select company_id, 'to.example' from campaigns where id = $1",
   ],
-])("%s that is suppressed", async (_what, suppress) => {
+])("%s that is suppressed gets no mail", async (_what, suppress) => {
   const id = await slowCampaign({ quick: 100, recipients: 140 });
   sending.engine();
   await server.received(101);
@@ -67,7 +67,7 @@ test.each([
   );
 });
 
-test("an unsubscribe; transactional mail is still sent", async () => {
+test("an unsubscribe stops the mail; transactional mail is still sent", async () => {
   const news = await slowCampaign();
   const [newsServer, newsBegun] = [server, begun];
   const receipts = await slowCampaign({ transactional: true, recipients: 10 });
@@ -115,7 +115,7 @@ test.each([
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 60 });
 });
 
-test("a paused company, at a server that is fast", async () => {
+test("a paused company stops sending, also at a fast server", async () => {
   server = await sending.startServer({ delayMs: { DOT: 10 } });
   companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 1 });
@@ -188,7 +188,7 @@ async function verySlowCampaign(what: keyof typeof ENDS, quick: number) {
 test.each([
   ["that is slow from the first mail", 0],
   ["that turns slow", 4],
-])("a server %s: what waits for it is withdrawn, and nobody is in doubt", async (_what, quick) => {
+])("a server %s has its waiting mail withdrawn, and nobody is in doubt", async (_what, quick) => {
   await query("insert into plans (name, smtp_per_hour) values ('whole campaign', $1) on conflict do nothing", [
     VERY_SLOW_MAILS,
   ]);

@@ -10,7 +10,7 @@ beforeEach(async () => {
   server = await sending.startServer();
 });
 
-test("during rendering, marked recipients are returned", async () => {
+test("a stop during rendering returns marked recipients", async () => {
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server);
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 50 });
@@ -32,7 +32,7 @@ test("during rendering, marked recipients are returned", async () => {
   expect(server.doubled).toEqual([]);
 });
 
-test("a mail server that replies later than a lease: the sender waits, and no other takes its recipient", async () => {
+test("a sender waits for a mail server that replies later than a lease, and no other sender takes its recipient", async () => {
   const { promise: handedOver, resolve } = Promise.withResolvers<void>();
   const slow = await sending.startServer({
     delayMs: { DOT: 5_000 },

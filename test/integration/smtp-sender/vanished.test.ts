@@ -52,7 +52,7 @@ async function freeze(child: Child, name: string): Promise<string | undefined> {
   }
 }
 
-test("a sender frozen within a transaction, or at any other moment, stops no other: their emails go on", async () => {
+test("a sender frozen within a transaction, or at any other moment, stops no other sender", async () => {
   const server = await sending.startServer({ delayMs: { DOT: 2 } });
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) {
@@ -83,7 +83,7 @@ test("a sender frozen within a transaction, or at any other moment, stops no oth
   expect(server.doubled).toEqual([]);
 });
 
-test("a transaction whose client says nothing more is ended, whatever it holds, and its client learns that", async () => {
+test("a transaction whose client is silent is ended, whatever it locks, and its client learns that", async () => {
   const server = await sending.startServer();
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server);

@@ -102,7 +102,7 @@ test("days without mail do not count, and a day with unused capacity still sets 
   expect(await errorOf(second)).toContain("day 2");
 });
 
-test("two senders at once: exactly the day's number together, of any number of campaigns", async () => {
+test("two senders at once send exactly the day's number together, over any number of campaigns", async () => {
   await warmedUp({ start_per_day: 70, factor: 2, until_per_day: 1_000 }, { delayMs: { DOT: 2 } });
   const ids = [await campaign(100, 10), await campaign(100, 10)];
   engine();
@@ -114,7 +114,7 @@ test("two senders at once: exactly the day's number together, of any number of c
   expect(server.doubled).toEqual([]);
 });
 
-test("twenty concurrent takes of 30 get exactly the day's limit, and returned tokens are available again", async () => {
+test("twenty concurrent requests for 30 tokens get exactly the day's limit, and returned tokens are available again", async () => {
   await warmedUp({ start_per_day: 200, factor: 2, until_per_day: 1_000 });
   const of = { company_id: companyId, smtp_config_id: smtpConfigId };
   const grants = await Promise.all(Array.from({ length: 20 }, () => takeOfDay(of, 30)));
@@ -215,7 +215,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-test("two sender processes, killed during a day: never more than the day's limit, and recipients in doubt count", async () => {
+test("two sender processes, killed during a day, never exceed the day's limit, and recipients in doubt count", async () => {
   await warmedUp({ start_per_day: 150, factor: 2, until_per_day: 10_000 }, { delayMs: { DOT: 10 } });
   const id = await campaign(600, 40);
   const killed = [await senderProcess(), await senderProcess()];

@@ -80,7 +80,7 @@ const untilShared = (engines: Engine[], open: (engine: Engine) => number) =>
     (sizes) => sizes[0]! + sizes[1]! === MAX_CONNECTIONS && Math.min(...sizes) > 0,
   );
 
-test("a permanent Redis outage: the campaign finishes over the connections it had", async () => {
+test("a campaign finishes over the connections that it had if Redis is lost permanently", async () => {
   const { id, server, open } = await campaign(700);
   await untilShared(await startSenders(), open);
   await redis.stop();
@@ -89,7 +89,7 @@ test("a permanent Redis outage: the campaign finishes over the connections it ha
   expect(server.doubled).toEqual([]);
 });
 
-test("Redis returns without its data: no sender gets a connection before all have reported theirs", async () => {
+test("after Redis returns without its data no sender gets a connection before all have reported theirs", async () => {
   const { id, server, open } = await campaign(1_000);
   await untilShared(await startSenders(), open);
   for (let n = 0; n < 3; n++) {
@@ -100,7 +100,7 @@ test("Redis returns without its data: no sender gets a connection before all hav
   expect(server.peakConnections).toBe(MAX_CONNECTIONS);
 });
 
-test("one sender is cut off from Redis: the others count its connections for as long as it lives", async () => {
+test("the connections of a sender that is cut off from Redis count for as long as it lives", async () => {
   const { id, server, open } = await campaign(1_200);
   await untilShared(await startSenders(), open);
   senders[0]!.proxy.reset();
@@ -112,26 +112,29 @@ test.each<[string, Limits]>([
   ["an hourly limit", { plan: "hourly" }],
   ["max_per_second", { maxPerSecond: 100 }],
   ["domain_limits", { domainLimits: [{ domain: "to.example", max_per_minute: 10_000 }] }],
-])("mail under %s waits while Redis is away, its campaign says so, and it goes on afterwards", async (_, limits) => {
-  await query("insert into plans (name, smtp_per_hour) values ('hourly', 10000) on conflict do nothing");
-  const { id, server } = await campaign(300, limits);
-  await startSenders();
-  await server.received(20);
-  const port = portOf(redis);
-  await redis.stop();
-  const error = async () =>
-    (await queryOne<{ error: string | null }>(`select ${CAMPAIGN_ERROR} as error from campaigns c where c.id = $1`, [
-      id,
-    ]))!.error;
-  await sending.until(
-    error,
-    (text) => text === "Waiting for Redis: sending limits cannot be counted while it is away.",
-  );
-  expect((await sending.counts(id)).status).toBe("sending");
-  redis = await startRedis({ own: true, port });
-  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 300 });
-  expect(server.doubled).toEqual([]);
-});
+])(
+  "mail under %s waits while Redis is unavailable, its campaign says so, and continues afterwards",
+  async (_, limits) => {
+    await query("insert into plans (name, smtp_per_hour) values ('hourly', 10000) on conflict do nothing");
+    const { id, server } = await campaign(300, limits);
+    await startSenders();
+    await server.received(20);
+    const port = portOf(redis);
+    await redis.stop();
+    const error = async () =>
+      (await queryOne<{ error: string | null }>(`select ${CAMPAIGN_ERROR} as error from campaigns c where c.id = $1`, [
+        id,
+      ]))!.error;
+    await sending.until(
+      error,
+      (text) => text === "Waiting for Redis: sending limits cannot be counted while it is away.",
+    );
+    expect((await sending.counts(id)).status).toBe("sending");
+    redis = await startRedis({ own: true, port });
+    expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 300 });
+    expect(server.doubled).toEqual([]);
+  },
+);
 
 test("max_per_minute holds in any window over two senders, also when Redis has lost its data", async () => {
   await startSenders();

@@ -193,7 +193,7 @@ const pendingNotices = async () =>
 
 const erase = (company: TestCompany, email: string) => company.api.post("/api/emails/subscribers/erase/", { email });
 
-describe("a person who is erased", () => {
+describe("an erased person", () => {
   test("leaves no trace of the address in any column of any table, and the counters as they were", async () => {
     const company = await furnish();
     const { api, id } = company;
@@ -280,7 +280,7 @@ describe("a person who is erased", () => {
     expect((await api.get("/api/emails/events/")).body.count).toBe(0);
   });
 
-  test("concurrent data is removed half an hour later, and then no trace of the work is left", async () => {
+  test("has concurrent data removed half an hour later, and then no trace of the work is left", async () => {
     const company = await furnish();
     expect((await erase(company, ANN)).body).toMatchObject({ complete: true });
     expect(await rowsWith(ANN)).toEqual({});
@@ -465,7 +465,7 @@ describe("a person who is erased", () => {
     expect((await query("select from sent_emails where variables is not null")).length).toBeGreaterThan(14_000);
   });
 
-  test("an interrupted erasure continues where it was, and counts nothing twice", async () => {
+  test("is completed after an interruption, and nothing is counted twice", async () => {
     const company = await furnish();
     await query(
       `insert into email_events (company_id, type, recipient) select $1, 'opened', $2 from generate_series(1, 2500)`,

@@ -111,7 +111,7 @@ test("one of two concurrent starts succeeds", async () => {
   expect(await over(id)).toMatchObject({ status: "done", created: 500, updated: 0 });
 });
 
-test("columns with opt-outs count beside a column mapped to the status", async () => {
+test("columns with opt-outs count in addition to a column mapped to the status", async () => {
   const id = await upload("email,Stage,UNSUB_TIME\na@x.org,active,2024-01-01\nb@x.org,active,\n");
   const mapping = { Stage: "status" };
   const look = (await columns(id, { mapping: JSON.stringify(mapping) })).body;

@@ -165,7 +165,7 @@ describe("a file of several slices", () => {
     );
   });
 
-  test("that fails in a later slice leaves nothing of the earlier ones", async () => {
+  test("leaves nothing of earlier slices if a later one fails", async () => {
     await query(`create function refuse_last() returns trigger language plpgsql as $$
       begin raise exception 'no room' using errcode = '53100'; end $$`);
     await query(`create trigger refused before insert on subscribers for each row when (new.email = '${address(ROWS - 1)}')
@@ -182,13 +182,13 @@ describe("a file of several slices", () => {
   });
 });
 
-describe("while an import is at its last slice", () => {
+describe("an import at its last slice", () => {
   /** Only the import's lock: other sessions and databases wait, too. */
   const WAITING = `select from pg_locks join pg_stat_activity using (pid)
     where not granted and locktype = 'transactionid' and datname = current_database()
       and query like '%insert into subscribers (id, company_id, email, email_key,%'`;
 
-  test("writers of other people do not wait, and an address created concurrently is found", async () => {
+  test("does not block writers of other people, and finds an address created concurrently", async () => {
     const client = await pool().connect();
     try {
       await client.query("begin");

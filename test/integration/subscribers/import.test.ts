@@ -84,13 +84,13 @@ free@example.com,\nsaid@example.com,bounced\n`;
     expect((await byEmail("blocked@")).suppression).toMatchObject({ kind: "complained" });
   });
 
-  test("the last row of a repeated address counts: once as created, then as updated", async () => {
+  test("uses the last row of a repeated address: once as created, then as updated", async () => {
     const { body } = await upload("email,first_name\na@x.org,One\nb@x.org,B\nA@X.org,Two\na@x.org,Three\n");
     expect(body).toMatchObject({ total: 4, created: 2, updated: 2, skipped: 0 });
     expect(await byEmail("a@x.org")).toMatchObject({ first_name: "Three" });
   });
 
-  test("list_id puts all of them on the list, new and known, except those who left it", async () => {
+  test("puts all people on the list of list_id, new and known, except those who left it", async () => {
     const list = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
     const known = (await company.api.post(SUBSCRIBERS, { email: "known@x.org" })).body.id;
     const left = (await company.api.post(SUBSCRIBERS, { email: "left@x.org", lists: [list] })).body.id;
@@ -105,7 +105,7 @@ free@example.com,\nsaid@example.com,bounced\n`;
     expect((await company.api.get(`${SUBSCRIBERS}${known}/`)).body.lists).toEqual([list]);
   });
 
-  test("a list of another company: 400, and nothing is imported", async () => {
+  test("is 400 with a list of another company, and nothing is imported", async () => {
     const stranger = await newCompany(app);
     const foreign = (await stranger.api.post("/api/emails/lists/", { name: "L" })).body.id;
     for (const list_id of [foreign, SOME_ID]) {
@@ -121,7 +121,7 @@ free@example.com,\nsaid@example.com,bounced\n`;
     expect((await company.api.get(SUBSCRIBERS)).body.count).toBe(0);
   });
 
-  test("existing statuses stay", async () => {
+  test("keeps existing statuses", async () => {
     await company.api.post(SUBSCRIBERS, { email: "gone@x.org" });
     await query("update subscribers set status = 'unsubscribed' where company_id = $1", [company.id]);
     await upload("email,status\ngone@x.org,active\n");
@@ -136,7 +136,7 @@ free@example.com,\nsaid@example.com,bounced\n`;
     ["UTF-16 without its mark", Buffer.from("email\na@x.org\n", "utf16le"), NOT_UTF8],
     ["half a character of UTF-16", Buffer.from([0xff, 0xfe, 0x61]), "The file is not utf-16le text."],
     ["rubbish", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 255]), NOT_UTF8],
-  ])("%s: 400 on file", async (_name, content, sentence) => {
+  ])("is 400 on file: %s", async (_name, content, sentence) => {
     expect(await upload(content)).toMatchObject({ status: 400, body: { file: [sentence] } });
   });
 
@@ -145,16 +145,16 @@ free@example.com,\nsaid@example.com,bounced\n`;
     expect(body).toMatchObject({ created: 1, errors: [{ row: 5, email: "nobody" }] });
   });
 
-  test("a form without a file: 400 on file", async () => {
+  test("is 400 on file without a file", async () => {
     const answer = await company.api.post(`${SUBSCRIBERS}bulk/`, new FormData());
     expect(answer).toMatchObject({ status: 400, body: { file: expect.any(Array) } });
   });
 
-  test("a file with only a header imports nothing", async () => {
+  test("imports nothing from a file with only a header", async () => {
     expect((await upload("email\n")).body).toMatchObject({ total: 0, created: 0, updated: 0, skipped: 0, errors: [] });
   });
 
-  test("counters are correct, and concurrent imports do not interfere", async () => {
+  test("counts correctly, and concurrent imports do not interfere", async () => {
     const csv = (from: number) =>
       `email,n\n${Array.from({ length: 2_000 }, (_, n) => `u${from + n}@x.org,${from}`).join("\n")}\n`;
     const answers = await Promise.all([upload(csv(0)), upload(csv(1_000)), upload(csv(0))]);
@@ -165,7 +165,7 @@ free@example.com,\nsaid@example.com,bounced\n`;
   });
 });
 
-describe("ids of the people in a file", () => {
+describe("the ids of people in a file", () => {
   interface Person {
     id: string;
     email: string;
@@ -225,7 +225,7 @@ describe("imports of the same addresses in opposite order", () => {
   });
 });
 
-describe("other writers of the company", () => {
+describe("an import", () => {
   const isFree = () =>
     transaction(async (client) => {
       await client.query("set local lock_timeout = 1");
@@ -233,7 +233,7 @@ describe("other writers of the company", () => {
       return true;
     }).catch(() => false);
 
-  test("do not wait while a file is being received", async () => {
+  test("does not block other writers of the company while it receives a file", async () => {
     const file = new PassThrough();
     const importing = importSubscribers(file, { companyId: company.id, limit: null });
     file.write("email\nfirst@x.org\n");
@@ -245,8 +245,8 @@ describe("other writers of the company", () => {
   });
 });
 
-describe("an address that a request creates during the import", () => {
-  test("is found by the import, which does not fail", async () => {
+describe("an import of an address that a request creates meanwhile", () => {
+  test("finds that subscriber and does not fail", async () => {
     const client = await pool().connect();
     try {
       await client.query("begin");
@@ -263,7 +263,7 @@ describe("an address that a request creates during the import", () => {
   });
 });
 
-describe("whatever is uploaded", () => {
+describe("any uploaded file", () => {
   const cell = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.constantFrom('"', '""', "\0", "a@b.de", "\\N", "\\.", "\t", ""),
@@ -316,7 +316,7 @@ $`,
     );
   });
 
-  test("is imported again without changes, even twice", async () => {
+  test("can be imported again without changes, even twice", async () => {
     const attributes = { city: "Köln", age: -7, "@home": "'=1", phone: "+49" };
     await company.api.post(SUBSCRIBERS, { email: "+a@x.org", first_name: "=Ann", last_name: "-", attributes });
     const exported = async () => (await company.api.get(`${SUBSCRIBERS}export/`)).text;
@@ -389,7 +389,7 @@ $`,
     expect(Math.max(...lengths)).toBeLessThan(whole / 5);
   });
 
-  test("of no subscribers has only the header", async () => {
+  test("has only the header without subscribers", async () => {
     expect((await company.api.get(`${SUBSCRIBERS}export/`)).text).toBe(
       "email,first_name,last_name,status,created_at,lists\r\n",
     );

@@ -57,11 +57,11 @@ describe("a subscriber list", () => {
       { name: "n".repeat(256), description: 5 },
       { name: [expect.any(String)], description: ["Not a valid string."] },
     ],
-  ])("%j is refused", async (given, errors) => {
+  ])("is refused with %j", async (given, errors) => {
     expect(await own.api.post(LISTS, given)).toMatchObject({ status: 400, body: errors });
   });
 
-  test("of another company is missing everywhere", async () => {
+  test("is 404 for another company, everywhere", async () => {
     const foreign = await newList(other);
     expect((await own.api.get(`${LISTS}${foreign}/`)).status).toBe(404);
     expect((await own.api.patch(`${LISTS}${foreign}/`, { name: "x" })).status).toBe(404);
@@ -69,7 +69,7 @@ describe("a subscriber list", () => {
     expect((await own.api.get(`${LISTS}${foreign}/subscribers/`)).status).toBe(404);
   });
 
-  test("lists its members in pages, without those that left", async () => {
+  test("shows its members in pages, without those that left", async () => {
     const list = await newList();
     const ids = [await newSubscriber("m1@example.com"), await newSubscriber("m2@example.com")];
     await bulk({ subscriber_ids: ids, add_to_lists: [list] });
@@ -128,7 +128,7 @@ describe("a subscriber list", () => {
     expect(await query("select from counters where ref = $1", [list])).toEqual([]);
   });
 
-  test("deep pages of a large list neither repeat nor omit a member", async () => {
+  test("neither repeats nor omits a member on deep pages of a large list", async () => {
     const list = await newList();
     await query(
       `with s as (insert into subscribers (company_id, email) select $1, 'deep' || n || '@example.com' from generate_series(1, 2500) n returning id)
@@ -145,7 +145,7 @@ describe("a subscriber list", () => {
 });
 
 describe("updating lists in bulk", () => {
-  test("counts changes, and changes nothing the second time", async () => {
+  test("returns counts, and changes nothing the second time", async () => {
     const [one, two] = [await newList(), await newList()];
     const ids = await Promise.all([1, 2, 3].map((no) => newSubscriber(`bulk${no}@example.com`)));
     await bulk({ subscriber_ids: [ids[0]], add_to_lists: [two] });
@@ -155,7 +155,7 @@ describe("updating lists in bulk", () => {
     expect([await countOf(one), await countOf(two)]).toEqual([3, 0]);
   });
 
-  test("ids of another company are reported by field, and nothing is changed", async () => {
+  test("reports ids of another company by field, and changes nothing", async () => {
     const [mine, theirs] = [await newSubscriber("x1@example.com"), await newSubscriber("x1@example.com", other)];
     const [list, foreign] = [await newList(), await newList(other)];
     const answer = await bulk({
@@ -171,7 +171,7 @@ describe("updating lists in bulk", () => {
     expect([await countOf(list), await countOf(foreign, other)]).toEqual([0, 0]);
   });
 
-  test("more memberships than one statement writes are counted once each, all or none", async () => {
+  test("counts more memberships than one statement writes once each, all or none", async () => {
     const many = await newCompany(app);
     const [LISTS_EACH, PEOPLE] = [50, 250];
     const added = async (sql: string, n: number) =>
@@ -209,7 +209,7 @@ describe("updating lists in bulk", () => {
     expect(await counts()).toEqual([PEOPLE, 0]);
   });
 
-  test("an unknown id is reported as given", async () => {
+  test("reports an unknown id as given", async () => {
     const given = SOME_ID.toUpperCase();
     expect((await bulk({ subscriber_ids: [given, given] })).body).toEqual({
       subscriber_ids: [`Invalid pk "${given}" - object does not exist.`],
@@ -220,11 +220,11 @@ describe("updating lists in bulk", () => {
     [{}, { subscriber_ids: ["This field is required."] }],
     [{ subscriber_ids: [] }, { subscriber_ids: ["This list may not be empty."] }],
     [{ subscriber_ids: ["x"] }, { subscriber_ids: ["Item at index 0: Must be a valid UUID."] }],
-  ])("%j is refused", async (given, errors) => {
+  ])("refuses %j", async (given, errors) => {
     expect(await bulk(given)).toMatchObject({ status: 400, body: errors });
   });
 
-  test("no more than 10,000 ids at once", async () => {
+  test("accepts no more than 10,000 ids at once", async () => {
     const answer = await bulk({ subscriber_ids: Array(10_001).fill(SOME_ID) });
     expect(answer).toMatchObject({ status: 400, body: { subscriber_ids: [expect.stringContaining("10000")] } });
   });
@@ -251,7 +251,7 @@ describe("deleting in bulk", () => {
   });
 });
 
-describe("a filter in place of ids", () => {
+describe("a filter instead of ids", () => {
   const change = (path: string, body: object, company = filtered) => company.api.post(`${SUBSCRIBERS}${path}/`, body);
   let filtered: TestCompany;
   const emails = async (filter: object) =>
@@ -268,7 +268,7 @@ describe("a filter in place of ids", () => {
     await newSubscriber("somebody@example.org", filtered);
   });
 
-  test("all that the list shows are put on a list, suppressed, exported and deleted, and nobody else", async () => {
+  test("puts everybody it matches on a list, suppresses, exports and deletes them, and nobody else", async () => {
     const list = await newList(filtered);
     const filter = { search: "LANTERN" };
     expect(await change("bulk-update-lists", { filter, add_to_lists: [list] })).toMatchObject({
@@ -294,7 +294,7 @@ describe("a filter in place of ids", () => {
     [{ filter: {}, subscriber_ids: [SOME_ID] }, { filter: ["Give subscriber_ids or filter, not both."] }],
     [{ filter: { lst: SOME_ID } }, { filter: { lst: expect.anything() } }],
     [{ filter: { list: SOME_ID } }, { filter: [expect.stringContaining("does not exist")] }],
-  ])("%j is refused, and nobody is deleted", async (body, errors) => {
+  ])("is refused with %j, and nobody is deleted", async (body, errors) => {
     const before = await emails({});
     const { status, body: answer } = await change("bulk-delete", body);
     expect(status).toBe(400);

@@ -109,13 +109,13 @@ describe("a column with statuses", () => {
     expect(results).toMatchObject([{ email: "a@x.org", kind: "manual", reason: "lawyer" }]);
   });
 
-  test("a repeated address gets the most restrictive status of its rows", async () => {
+  test("uses the most restrictive status of all rows of a repeated address", async () => {
     await upload("email,status\na@x.org,unsubscribed\nA@x.org,active\nb@x.org,active\nb@x.org,bounced\nb@x.org,\n");
     expect(await statuses()).toEqual({ "A@x.org": "unsubscribed", "b@x.org": "bounced" });
     expect(await mailable()).toEqual([]);
   });
 
-  test("with an unknown word imports no one: the row is reported", async () => {
+  test("imports nobody with an unknown word: the row is reported", async () => {
     const { body } = await upload("email,status\na@x.org,Gold\nb@x.org,active\n");
     expect(body).toMatchObject({ total: 2, created: 1, skipped: 1, errors: [{ row: 2, email: "a@x.org" }] });
     expect(body.errors[0].error).toMatch(/^status: "Gold" is not known\./);
@@ -124,7 +124,7 @@ describe("a column with statuses", () => {
     expect((await byEmail("a@x.org")).attributes).toEqual({ tier: "Gold" });
   });
 
-  test("a re-import of our export keeps all statuses, in this company and in another one", async () => {
+  test("keeps all statuses of our own export, in this company and in another one", async () => {
     await upload(
       "email,status\na@x.org,active\nu@x.org,unsubscribed\nb@x.org,bounced\nc@x.org,complained\nn@x.org,pending\n",
     );
@@ -151,7 +151,7 @@ describe("a column with statuses", () => {
   });
 });
 
-describe("exports of other products", () => {
+describe("exports of other products can be imported:", () => {
   const blocked = { "unsubscribed@example.org": "unsubscribed" };
 
   test("Mailchimp, including its files of unsubscribed and cleaned contacts", async () => {
@@ -202,7 +202,7 @@ describe("exports of other products", () => {
     expect((await byEmail("active@")).attributes).toEqual({ city: "Rome", "External ID": "e-1" });
   });
 
-  test("HubSpot: opt-outs are kept", async () => {
+  test("HubSpot, with its opt-outs", async () => {
     expect((await upload(EXPORTS.hubspot)).body).toMatchObject({ created: 2, errors: [] });
     expect(await mailable()).toEqual(["active@example.org"]);
     expect(await suppressions()).toEqual(blocked);
@@ -215,7 +215,7 @@ describe("exports of other products", () => {
     });
   });
 
-  test("Outlook: unknown days are skipped, others become dates", async () => {
+  test("Outlook, with unknown days skipped and others as dates", async () => {
     expect((await upload(EXPORTS.outlook)).body).toMatchObject({ created: 3, errors: [] });
     const [ada, bo] = [await byEmail("active@"), await byEmail("bo@")];
     expect(ada).toMatchObject({ first_name: "Ada", last_name: "Rossi", status: "active" });
@@ -233,7 +233,7 @@ describe("exports of other products", () => {
     });
   });
 
-  test("German Excel: refused as a whole without its charset, complete with it", async () => {
+  test("German Excel, which is refused completely without its charset", async () => {
     const bytes = inWindows1252(EXPORTS.excel);
     const refused = await upload(bytes);
     expect([refused.status, refused.body]).toEqual([400, { file: [expect.stringContaining("windows-1252")] }]);
@@ -244,8 +244,8 @@ describe("exports of other products", () => {
   });
 });
 
-describe("the charset", () => {
-  test("UTF-16 is detected by its byte order mark, in both orders", async () => {
+describe("the charset of a file", () => {
+  test("may be UTF-16, detected by its byte order mark, in both orders", async () => {
     const text = "\uFEFFemail\tfirst_name\njoerg@x.org\tJörg €\n";
     const little = Buffer.from(text, "utf16le");
     expect((await upload(little)).body).toMatchObject({ created: 1, errors: [] });
@@ -254,7 +254,7 @@ describe("the charset", () => {
     expect((await upload(big, { charset: "windows-1252" })).body).toMatchObject({ updated: 1, errors: [] });
   });
 
-  test("bytes that are not UTF-8, however late in the file: 400, nothing is imported, and the next import works", async () => {
+  test("that is not UTF-8, however late in the file, is 400, nothing is imported, and the next import works", async () => {
     const rows = Array.from({ length: 30_000 }, (_, n) => `u${n}@x.org,Ann`).join("\n");
     const bytes = Buffer.concat([
       Buffer.from(`email,first_name\n${rows}\n`),
@@ -266,7 +266,7 @@ describe("the charset", () => {
     expect((await upload("email\na@x.org\n")).body).toMatchObject({ created: 1 });
   });
 
-  test("an unknown charset: 400 on charset", async () => {
+  test("is 400 on charset if unknown", async () => {
     const answer = await upload("email\na@x.org\n", { charset: "klingon" });
     expect([answer.status, answer.body]).toEqual([400, { charset: [expect.stringContaining('"klingon"')] }]);
   });
@@ -325,7 +325,7 @@ describe("suppressions in bulk", () => {
   const file = (content: string | Uint8Array<ArrayBuffer>, fields = {}) =>
     company.api.post(BULK, fileForm(content, "s.csv", fields));
 
-  test("as JSON: new, existing and invalid entries", async () => {
+  test("are imported as JSON: new, existing and invalid entries", async () => {
     await company.api.post("/api/emails/suppressions/", { email: "there@x.org" });
     await upload("email\nu@x.org\nc@x.org\n");
     const items = [
@@ -367,7 +367,7 @@ describe("suppressions in bulk", () => {
     expect((await company.api.post(BULK, { items })).body).toMatchObject({ created: 0, existing: 5 });
   });
 
-  test("as CSV from Excel, without formula guards; a stronger kind replaces an existing one, a weaker one does not", async () => {
+  test("are imported as CSV from Excel, without formula guards; a stronger kind replaces an existing one, a weaker one does not", async () => {
     const csv = "sep=;\nE-Mail;Grund;Kind;reason\n'+a@x.org;x;;Jörg\nb@x.org;;Hard bounced;\n\nnobody;;;\n";
     expect((await file(inWindows1252(csv))).status).toBe(400);
     expect(await suppressions()).toEqual({});
@@ -406,7 +406,7 @@ describe("suppressions in bulk", () => {
     expect(moved.body).toMatchObject({ total: 2, created: 2, errors: [] });
   });
 
-  test("one by one with a kind", async () => {
+  test("can be created one by one with a kind", async () => {
     await upload("email\na@x.org\n");
     const post = (kind: string) => company.api.post("/api/emails/suppressions/", { email: "A@x.org", kind });
     for (const [given, kept] of [
@@ -428,7 +428,7 @@ describe("suppressions in bulk", () => {
     ["a form without a file", new FormData(), "file"],
     ["a file without addresses", fileForm("reason\nx\n", "s.csv"), "file"],
     ["an unknown charset", fileForm("email\na@x.org\n", "s.csv", { charset: "klingon" }), "charset"],
-  ])("%s: 400", async (_name, body, field) => {
+  ])("are 400 if invalid: %s", async (_name, body, field) => {
     const answer = await company.api.post(BULK, body);
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, [field]]);
   });
@@ -459,7 +459,7 @@ describe("the errors of an import", () => {
     expect(await query("select from import_errors where company_id = $1", [company.id])).toEqual([]);
   });
 
-  test("exist for a dry run, too; without errors there is no URL, and refused files keep nothing", async () => {
+  test("are available for a dry run, too; without errors there is no URL, and refused files store nothing", async () => {
     const { body } = await upload("email\nx\n", { dry_run: "true" });
     expect((await errorsAt(body.errors_url)).text).toBe(
       "row,email,error\r\n2,x,email: Enter a valid email address.\r\n",
@@ -525,7 +525,7 @@ describe("a background import", () => {
     expect(await query("select from import_parts where company_id = $1", [company.id])).toEqual([]);
   });
 
-  test("of a node that died is completed by another one, once", async () => {
+  test("is completed by another node, once, if its node dies", async () => {
     const file = async (name: string) => {
       const id = newId();
       const form = { size: 20 };
@@ -556,8 +556,8 @@ describe("a background import", () => {
   });
 });
 
-describe("the form", () => {
-  test("mapping assigns or ignores a column", async () => {
+describe("the form of an import", () => {
+  test("assigns or ignores a column by its mapping", async () => {
     const csv = "Kontakt;Ort;Geheim;email\na@x.org;Bonn;x;b@x.org\n";
     const mapping = JSON.stringify({ Kontakt: "email", Ort: "city", geheim: null });
     expect((await upload(csv, { mapping })).body).toMatchObject({ created: 1, errors: [] });
@@ -571,17 +571,17 @@ describe("the form", () => {
     ["no name of an attribute", '{"a":"\\n"}', /cannot be the name/],
     ["a column that is not there", '{"Mail":"email"}', /^The file has no column "Mail"\. It has: "a", "b"\.$/],
     ["two columns for one field", '{"a":"email","b":"email"}', /^Only one column/],
-  ])("a mapping that is %s: 400 on mapping", async (_name, mapping, sentence) => {
+  ])("is 400 on mapping if the mapping is %s", async (_name, mapping, sentence) => {
     const answer = await upload("a,b\nx@x.org,1\n", { mapping });
     expect([answer.status, answer.body]).toEqual([400, { mapping: [expect.stringMatching(sentence)] }]);
   });
 
-  test("without an address column the answer lists the columns", async () => {
+  test("is answered with the list of columns if none has addresses", async () => {
     const { status, body } = await upload("Kontakt,Ort\na@x.org,Bonn\n");
     expect([status, body]).toEqual([400, { file: ['The header has no column "email". It has: "Kontakt", "Ort".'] }]);
   });
 
-  test("dry_run counts as the import will, answers 200 and writes nothing", async () => {
+  test("counts with dry_run as the import will, returns 200 and writes nothing", async () => {
     await upload("email\nknown@x.org\n");
     const csv = "email,status\nknown@x.org,unsubscribed\nnew@x.org,active\nNew@x.org,bounced\nnobody,\n";
     for (const on_conflict of ["update", "skip"]) {
@@ -598,7 +598,7 @@ describe("the form", () => {
     }
   });
 
-  test("on_conflict=skip leaves known people and their lists unchanged, except for a more restrictive status", async () => {
+  test("leaves known people and their lists unchanged with on_conflict=skip, except for a more restrictive status", async () => {
     const list_id = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
     await upload("email,first_name\na@x.org,Ann\nb@x.org,Ben\n");
     const csv = "email,first_name,status\na@x.org,X,\nb@x.org,X,unsubscribed\nc@x.org,Cy,\nc@x.org,Di,\n";
@@ -614,7 +614,7 @@ describe("the form", () => {
     ["dryrun", "true", 'Unknown field. Did you mean "dry_run"?'],
     ["encoding", "latin1", 'Unknown field. Did you mean "charset"?'],
     ["tag", "vip", "Unknown field."],
-  ])("the unknown field %s is refused, and nothing is imported", async (field, value, sentence) => {
+  ])("is refused with the unknown field %s, and nothing is imported", async (field, value, sentence) => {
     const { status, body } = await upload("email\na@x.org\n", { [field]: value });
     expect([status, body]).toEqual([400, { [field]: [sentence] }]);
     expect(await statuses()).toEqual({});
@@ -624,7 +624,7 @@ describe("the form", () => {
     ["dry_run", "maybe"],
     ["dry_run", ""],
     ["on_conflict", "replace"],
-  ])("%s=%s: 400 on it", async (field, value) => {
+  ])("is 400 on the field for %s=%s", async (field, value) => {
     const { status, body } = await upload("email\na@x.org\n", { [field]: value });
     expect([status, Object.keys(body)]).toEqual([400, [field]]);
   });

@@ -26,21 +26,21 @@ const subscribe = (email: string) =>
   client(app, { ip: someIp() }).post(`/api/emails/public/subscribe/${company.id}/`, { email });
 
 describe("the plan's limit of subscribers", () => {
-  test("one more fits, the next is 403; an existing subscriber is accepted", async () => {
+  test("admits one more, answers 403 to the next, and accepts an existing subscriber", async () => {
     expect((await company.api.post(PATH, { email: "c@x.org" })).status).toBe(201);
     expect(await company.api.post(PATH, { email: "d@x.org" })).toMatchObject({ status: 403, body: refused });
     expect((await company.api.post(PATH, { email: "A@x.org", first_name: "A" })).status).toBe(201);
     expect(await count()).toBe(3);
   });
 
-  test("concurrent requests cannot exceed the limit", async () => {
+  test("cannot be exceeded by concurrent requests", async () => {
     const asked = ["c", "d", "e", "f"].map((name) => company.api.post(PATH, { email: `${name}@x.org` }));
     const answers = await Promise.all([...asked, upload("email\ng@x.org\n"), subscribe("h@x.org")]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 403, 403, 403, 403, 403]);
     expect(await count()).toBe(3);
   });
 
-  test("an import over it imports nothing, updates neither", async () => {
+  test("refuses an import over it, which then imports and updates nothing", async () => {
     expect(await upload("email,first_name\na@x.org,Ann\nc@x.org,\nd@x.org,\n")).toMatchObject({
       status: 403,
       body: refused,
@@ -49,11 +49,11 @@ describe("the plan's limit of subscribers", () => {
     expect((await company.api.get(PATH, { query: { search: "ann" } })).body.count).toBe(0);
   });
 
-  test("an import of known subscribers and as many new ones as the plan allows passes", async () => {
+  test("admits an import of known subscribers and as many new ones as the plan allows", async () => {
     expect((await upload("email\na@x.org\nc@x.org\nC@x.org\n")).body).toMatchObject({ created: 1, updated: 2 });
   });
 
-  test("a public subscription over it is 403, that of an existing subscriber is not", async () => {
+  test("answers 403 to a public subscription over it, but not to that of an existing subscriber", async () => {
     expect((await subscribe("c@x.org")).status).toBe(201);
     expect(await subscribe("d@x.org")).toMatchObject({ status: 403, body: refused });
     expect((await subscribe("b@x.org")).status).toBe(201);

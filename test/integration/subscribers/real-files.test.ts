@@ -51,7 +51,7 @@ test("blanks around quoted cells are ignored", async () => {
   expect(ben).toMatchObject({ first_name: "Ben", attributes: { city: "Cologne, South", shop: false } });
 });
 
-test("words for yes and no become booleans, also for segments and conditions", async () => {
+test("words for yes and no become booleans, also in segments and conditions", async () => {
   const values = ["TRUE", "FALSE", "true", "false", "1", "0", "yes", "no", "WAHR", "FALSCH", ""];
   const file = csv("email,vip", ...values.map((value, no) => `b${no}@example.com,${value}`));
   const { body } = await upload(file);
@@ -106,7 +106,7 @@ describe("dates", () => {
 
   const ambiguous = csv("email,day", "a@example.com,03/04/2000", "b@example.com,05/06/30", "c@example.com,2001-02-03");
 
-  test("with an undecidable order stay text, and the answer asks for the order", async () => {
+  test("stay text if the order is undecidable, and the response asks for the order", async () => {
     const { body } = await upload(ambiguous);
     expect(body.columns).toEqual([{ name: "day", type: "date", read: 1, unread: 2, date_order: null }]);
     expect(await attributeOf("day")).toEqual({ a: "03/04/2000", b: "05/06/30", c: "2001-02-03" });
@@ -126,7 +126,7 @@ describe("dates", () => {
     expect(await attributeOf("day")).toEqual({ a: "2000-04-03", b: "1999-12-31" });
   });
 
-  test("an invalid order is a 400", async () => {
+  test("are 400 with an invalid order", async () => {
     expect((await upload(ambiguous, { date_order: "ymd" })).body).toEqual({
       date_order: ['"ymd" is not a valid choice.'],
     });
@@ -178,7 +178,7 @@ describe("long numbers", () => {
 });
 
 describe("invisible characters in addresses", () => {
-  test("are stripped in a file, and one inside is named", async () => {
+  test("are removed from a file's addresses, and one inside an address is reported", async () => {
     const file = csv(
       "email,first_name",
       "anna@example.com\u00a0,nbsp",
@@ -197,7 +197,7 @@ describe("invisible characters in addresses", () => {
     ]);
   });
 
-  test("are stripped in requests, and one inside is named", async () => {
+  test("are removed from requests, and one inside an address is reported", async () => {
     expect((await company.api.post(SUBSCRIBERS, { email: "\u200bann@example.com\u200e" })).body.email).toBe(
       "ann@example.com",
     );
@@ -217,7 +217,7 @@ describe("invisible characters in addresses", () => {
 test.each([
   ["xlsx", Buffer.from("PK\x03\x04\x14\x00\x06\x00", "latin1")],
   ["xls", Buffer.from("d0cf11e0a1b11ae100000000", "hex")],
-])("a workbook (.%s) that is called .csv is refused with the way to save it as CSV", async (_kind, head) => {
+])("a workbook (.%s) that is called .csv is refused with advice to save it as CSV", async (_kind, head) => {
   const answer = await upload(new Uint8Array(Buffer.concat([head, Buffer.alloc(500, 7)])));
   expect([answer.status, answer.body.file]).toEqual([400, [expect.stringMatching(/Excel workbook.*CSV UTF-8/)]]);
 });
@@ -261,7 +261,7 @@ describe("a file without a header", () => {
     ["a mapping by names", { mapping: '{"email": "email"}' }],
     ["a mapping without the address", { mapping: '{"2": "first_name"}' }],
     ["a column that the file has not", { mapping: '{"9": "email"}' }],
-  ])("and with %s: 400 on mapping", async (_name, fields) => {
+  ])("is 400 on mapping with %s", async (_name, fields) => {
     const answer = await upload(file, { header: "false", ...fields });
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ["mapping"]]);
   });
@@ -274,7 +274,7 @@ async function untilDone(id: string): Promise<void> {
   }
 }
 
-test("a column or mapping target in another case is the existing attribute, unless the file has both", async () => {
+test("a column or mapping target in another case means the existing attribute, unless the file has both", async () => {
   const attributes = { City: "Bonn", Shop: "yes" };
   await company.api.post(SUBSCRIBERS, { email: "before@example.com", attributes });
   await upload(csv("email,CITY,Laden", "a@example.com,Ulm,open"), { mapping: '{"laden": "shop"}' });

@@ -87,7 +87,7 @@ describe("a segment", () => {
     expect((await own.api.get(`${path}subscribers/`)).status).toBe(404);
   });
 
-  test("of another company is missing everywhere", async () => {
+  test("is 404 for another company, everywhere", async () => {
     const path = `${PATH}${(await other.api.post(PATH, { name: "Theirs", rules: inLondon })).body.id}/`;
     expect((await own.api.get(path)).status).toBe(404);
     expect((await own.api.get(`${path}subscribers/`)).status).toBe(404);
@@ -125,7 +125,7 @@ describe("a segment", () => {
       { name: " ", rules: { conditions: [{ field: "email", operator: "gt", value: 1 }] } },
       { name: ["This field may not be blank."], rules: ['Condition at index 0: "gt" is not an operator of email.'] },
     ],
-  ])("%j is refused", async (given, errors) => {
+  ])("is refused with %j", async (given, errors) => {
     expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: errors });
   });
 
@@ -137,7 +137,7 @@ describe("a segment", () => {
     },
   );
 
-  test("invalid rules stored by an older version are a 400 that names the condition", async () => {
+  test("is a 400 that names the condition if it was stored with invalid rules by an older version", async () => {
     const { id } = (await own.api.post(PATH, { name: "Old", rules: inLondon })).body;
     const rules = { conditions: [{ field: "created_at", operator: "before", value: "9999-12-31T23:59:59-23:59" }] };
     await query("update segments set rules = $2 where id = $1", [id, JSON.stringify(rules)]);
@@ -148,7 +148,7 @@ describe("a segment", () => {
     expect((await own.api.patch(`${PATH}${id}/`, { rules: inLondon })).status).toBe(200);
   });
 
-  test.each(["is_empty", "is_not_empty"])("the value of %s means nothing, whatever it is", async (operator) => {
+  test.each(["is_empty", "is_not_empty"])("ignores the value of %s, whatever it is", async (operator) => {
     for (const value of ["x", 1, null, { toString: null }, ["a", {}]]) {
       const conditions = [{ field: "list", operator, value }];
       const created = await own.api.post(PATH, { name: "S", rules: { conditions } });
@@ -157,7 +157,7 @@ describe("a segment", () => {
     }
   });
 
-  test("errors of conditions and schema are reported together", async () => {
+  test("reports errors of conditions and schema together", async () => {
     const conditions = ["nonsense", { field: "nope", operator: "equals", value: 1 }, inLondon.conditions[0]];
     expect((await own.api.post(PATH, { name: "x", rules: { match: "some", conditions } })).body).toEqual({
       rules: [
@@ -212,7 +212,7 @@ describe("an attribute in another case", () => {
     expect(preview.body).toMatchObject({ subscriber_count: 1, sample: [{ email: "a@x.org" }] });
   });
 
-  test("that only older subscribers have is found, too", async () => {
+  test("is found, too, if only older subscribers have it", async () => {
     const { id, api } = await newCompany(app);
     await api.post("/api/emails/subscribers/", { email: "first@x.org", attributes: { city: "London" } });
     await query(

@@ -48,7 +48,7 @@ describe("an address in any spelling", () => {
     "xn--bcher-kva.b\u00fccher.example",
     "na\u00efve\u0301.example",
     `${"\u00fc".repeat(40)}.example`,
-  ])("has the domain that goes over the wire in its key: %s", async (domain) => {
+  ])("has the ASCII form of its domain in its key: %s", async (domain) => {
     expect(domainToASCII(domain)).toMatch(/xn--/);
     expect(await keyOf(`Ann@${domain}`)).toBe(`ann@${domainToASCII(domain)}`);
   });
@@ -75,7 +75,7 @@ describe("an address in any spelling", () => {
     expect(await people()).toEqual([{ id: first.id, email: LETTERS, status: "active" }]);
   });
 
-  test.each(SPELLINGS)("that is unsubscribed as %s gets no newsletter in any spelling", async (unsubscribed) => {
+  test.each(SPELLINGS)("gets no newsletter in any spelling if it unsubscribed as %s", async (unsubscribed) => {
     await createSubscriber(company.id, null, { email: LETTERS });
     await query(
       "insert into list_members (company_id, list_id, subscriber_id) select company_id, $2, id from subscribers where company_id = $1",
@@ -97,7 +97,7 @@ describe("an address in any spelling", () => {
     expect(await kindOf(unsubscribed)).toBeNull();
   });
 
-  test("that is suppressed has one suppression, which stops queued messages and copies and is lifted for all spellings", async () => {
+  test("has one suppression, which stops queued messages and copies and is lifted for all spellings", async () => {
     const id = await newCampaign(company, { campaign_type: "to_receivers", list_id: null });
     await receiver(id, UPPER);
     await query("update campaign_receivers set cc = $2 where campaign_id = $1", [id, [DECOMPOSED, "b@example.com"]]);

@@ -89,14 +89,14 @@ describe("a public form", () => {
     expect(await found("bob@example.com")).toMatchObject({ status: "unconfirmed" });
   });
 
-  test("with a misspelled field explains the error", async () => {
+  test("explains the error of a misspelled field", async () => {
     const answer = await submit({ email: "ann", frist_name: "Ann" });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
     expect(answer.text).toContain("Enter a valid email address");
     expect(answer.text).toContain("Did you mean &quot;first_name&quot;?");
   });
 
-  test("with an error is shown again in the visitor's language, with the input and errors beside the fields", async () => {
+  test("is shown again after an error in the visitor's language, with the input and errors beside the fields", async () => {
     await forms(["city"], ["example.org"]);
     const list = await newList("Private");
     const given = { email: '"><b>ann', first_name: "Ann & Co", city: "Liège", list_id: list };
@@ -160,7 +160,7 @@ describe("a public form", () => {
     expect(answer.text).toContain('name="email"');
   });
 
-  test("from a script gets JSON", async () => {
+  test("returns JSON to a script", async () => {
     const answer = await submit({ email: "ann@example.com" }, { Accept: "*/*" });
     expect(answer).toMatchObject({ status: 201, body: { detail: "Thank you." } });
   });
@@ -206,7 +206,7 @@ describe("a public form", () => {
     ]);
   });
 
-  test("with its hidden field filled in gets the same answer, and nothing happens", async () => {
+  test("gives the same response if its hidden field is filled in, and nothing happens", async () => {
     const list = await newList();
     const given = { email: "bot@example.com", list_id: list };
     const page = await submit({ ...given, website: "https://spam.example" });
@@ -239,7 +239,7 @@ describe("public subscribe", () => {
     expect(await queued()).toEqual([]);
   });
 
-  test("webhooks are notified of who subscribed and who confirmed, once for each change", async () => {
+  test("notifies webhooks of people who subscribed and who confirmed, once for each change", async () => {
     await query(
       "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values (uuid_v7(), $1, 'https://x', '{subscribed,confirmed}', '')",
       [company.id],
@@ -296,7 +296,7 @@ describe("public subscribe", () => {
     }
   });
 
-  test("a field in another case sets the attribute, unless two match", async () => {
+  test("sets the attribute by a field in another case, unless two match", async () => {
     await forms(["City", "Shop"]);
     expect((await subscribe({ email: "case@example.com", city: "Bonn", Shop: "yes", SHOP: "no" })).status).toBe(400);
     expect((await subscribe({ email: "case@example.com", city: "Bonn", Shop: "yes" })).status).toBe(201);
@@ -304,7 +304,7 @@ describe("public subscribe", () => {
     expect((await subscribe({ email: "two@example.com", city: "Bonn", CITY: "Ulm" })).status).toBe(400);
   });
 
-  test("a used link does not confirm later requests", async () => {
+  test("is not confirmed by a used link of an earlier request", async () => {
     await doubleOptIn();
     await subscribe({ email: "a@example.com" });
     const token = await mailedToken();
@@ -315,7 +315,7 @@ describe("public subscribe", () => {
     expect(await found("a@example.com")).toMatchObject({ status: "active", first_name: "" });
   });
 
-  test("a suppressed person is neither changed nor sent a confirmation", async () => {
+  test("neither changes a suppressed person nor sends them a confirmation", async () => {
     await subscribe({ email: "a@example.com" });
     await setStatus("bounced");
     await subscribe({ email: "a@example.com", first_name: "Ann" });
@@ -350,7 +350,7 @@ describe("public subscribe", () => {
     expect(await members(list)).toBe(1);
   });
 
-  test("old links, and links sent before an unsubscribe, lift nothing", async () => {
+  test("is not lifted by old links, or by links sent before an unsubscribe", async () => {
     await subscribe({ email: "a@example.com" });
     await unsubscribe("a@example.com");
     await subscribe({ email: "a@example.com" });
@@ -402,7 +402,7 @@ describe("public subscribe", () => {
     expect(51 + msToNextStep(0, 51)).toBe(100);
   });
 
-  test("an unknown company is 404; invalid fields are reported", async () => {
+  test("is 404 for an unknown company; invalid fields are reported", async () => {
     expect((await subscribe({ email: "a@example.com" }, SOME_ID)).status).toBe(404);
     expect((await subscribe({ email: "a@example.com" }, "x")).status).toBe(404);
     expect(await subscribe({ email: "a@" })).toMatchObject({
@@ -421,7 +421,7 @@ describe("public subscribe", () => {
 describe("double opt-in", () => {
   beforeEach(doubleOptIn);
 
-  test("a new subscriber is unconfirmed until the link is followed, which can be repeated", async () => {
+  test("leaves a new subscriber unconfirmed until the link is followed, which can be repeated", async () => {
     await subscribe({ email: "a@example.com" });
     const { id } = (await found("a@example.com"))!;
     expect((await found("a@example.com"))?.status).toBe("unconfirmed");
@@ -433,7 +433,7 @@ describe("double opt-in", () => {
     expect(await confirm(token)).toEqual(answer);
   });
 
-  test("the answer is the same for unknown, active, unsubscribed and bounced addresses", async () => {
+  test("gives the same response for unknown, active, unsubscribed and bounced addresses", async () => {
     const unknown = await subscribe({ email: "a@example.com" });
     for (const status of ["active", "unsubscribed", "bounced"]) {
       await setStatus(status);
@@ -442,7 +442,7 @@ describe("double opt-in", () => {
     }
   });
 
-  test("one email in 24 hours per mailbox, in any spelling, until it is confirmed; none if it is active, bounced or suppressed", async () => {
+  test("sends one email in 24 hours per mailbox, in any spelling, until it is confirmed; none if it is active, bounced or suppressed", async () => {
     await subscribe({ email: "a@b\u00fccher.example" });
     const token = await mailedToken();
     await laterBy("23 hours 59 minutes");
@@ -470,7 +470,7 @@ describe("double opt-in", () => {
     expect(await queued()).toHaveLength(1);
   });
 
-  test("an unsubscribe is lifted by the confirmation only", async () => {
+  test("lifts an unsubscribe only by its confirmation", async () => {
     await subscribe({ email: "a@example.com" });
     await confirm(await mailedToken());
     await unsubscribe("a@example.com");
@@ -482,7 +482,7 @@ describe("double opt-in", () => {
     expect((await found("a@example.com"))?.status).toBe("active");
   });
 
-  test("an old link does not undo a later unsubscribe", async () => {
+  test("does not undo a later unsubscribe by an old link", async () => {
     await subscribe({ email: "a@example.com" });
     const token = await mailedToken();
     await unsubscribe("a@example.com");
@@ -492,7 +492,7 @@ describe("double opt-in", () => {
     expect(await blocks()).toHaveLength(1);
   });
 
-  test("an active subscriber is added to lists by one link for all of them, not by the public form", async () => {
+  test("adds an active subscriber to lists by one link for all of them, not by the public form", async () => {
     const [one, two] = [await newList("One"), await newList("Two")];
     const unknown = await subscribe({ email: "a@example.com" });
     await confirm(await mailedToken());
@@ -517,7 +517,7 @@ describe("double opt-in", () => {
     expect([(await queued()).length, await members(one)]).toEqual([1, 0]);
   });
 
-  test("a subscriber who unsubscribed, was deleted and imported again is reactivated by the link", async () => {
+  test("reactivates by its link a subscriber who unsubscribed, was deleted and imported again", async () => {
     await subscribe({ email: "a@example.com" });
     await confirm(await mailedToken());
     await block("a@example.com", "unsubscribed");
@@ -526,7 +526,7 @@ describe("double opt-in", () => {
     expect([(await found("a@example.com"))?.status, await blocks()]).toEqual(["active", []]);
   });
 
-  test("a forged token or a deleted subscriber is 404, an expired token 410", async () => {
+  test("is 404 with a forged token or a deleted subscriber, and 410 with an expired token", async () => {
     await subscribe({ email: "a@example.com" });
     const { id } = (await found("a@example.com"))!;
     const token = await mailedToken();
@@ -580,7 +580,7 @@ describe("double opt-in of a list", () => {
     expect(results.map((list: { double_opt_in: unknown }) => list.double_opt_in).toSorted()).toEqual([false, null]);
   });
 
-  test("uses the list's setting, else the company's, and the answer tells which, even for a filled trap", async () => {
+  test("uses the list's setting, else the company's; the response tells which, even to a bot that filled the hidden field", async () => {
     const asks = { detail: "Thank you. Please follow the link in the email we sent you to confirm." };
     const [on, off, open] = [await listWith(true, "On"), await listWith(false, "Off"), await listWith(null, "Open")];
     const statusWith = async (email: string, list_id: string) => {
@@ -595,7 +595,7 @@ describe("double opt-in of a list", () => {
     expect(await statusWith("d@example.com", open)).toEqual([asks, "unconfirmed"]);
   });
 
-  test("an active subscriber stays active, and joins such lists only by the one link that confirms all of them", async () => {
+  test("keeps an active subscriber active, who joins such lists only by the one link that confirms all of them", async () => {
     const [one, two, off] = [await listWith(true, "One"), await listWith(true, "Two"), await listWith(null, "Off")];
     await subscribe({ email: "a@example.com", list_id: off });
     for (const list_id of [one, two]) await subscribe({ email: "a@example.com", list_id });
@@ -606,7 +606,7 @@ describe("double opt-in of a list", () => {
     expect((await listsOf("a@example.com")).toSorted()).toEqual([one, two, off].toSorted());
   });
 
-  test("unsubscribed people keep status and suppression until the link is used, whatever list they request", async () => {
+  test("keeps status and suppression of unsubscribed people until the link is used, whatever list they request", async () => {
     const [on, off] = [await listWith(true, "On"), await listWith(false, "Off")];
     await subscribe({ email: "a@example.com" });
     await unsubscribe("a@example.com");
@@ -619,7 +619,7 @@ describe("double opt-in of a list", () => {
     expect((await listsOf("a@example.com")).toSorted()).toEqual([on, off].toSorted());
   });
 
-  test("becoming active by another list does not confirm a pending list", async () => {
+  test("keeps a pending list pending when the subscriber becomes active by another list", async () => {
     const [on, off, own] = [await listWith(true, "On"), await listWith(false, "Off"), await listWith(true, "Own")];
     for (const list_id of [on, own]) await subscribe({ email: "a@example.com", list_id });
     const { id } = (await found("a@example.com"))!;
@@ -631,7 +631,7 @@ describe("double opt-in of a list", () => {
     expect((await listsOf("a@example.com")).toSorted()).toEqual([on, off, own].toSorted());
   });
 
-  test("leaving a list on the preferences page cancels the pending request for it", async () => {
+  test("is cancelled by leaving the list on the preferences page", async () => {
     const on = await listWith(true);
     await query("update lists set visibility = 'public' where company_id = $1 and id = $2", [company.id, on]);
     await subscribe({ email: "a@example.com" });

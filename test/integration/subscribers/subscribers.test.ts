@@ -18,7 +18,7 @@ afterAll(() => app.stop());
 const newList = async (of = own, name = "A list") => (await of.api.post("/api/emails/lists/", { name })).body.id;
 
 describe("creating a subscriber", () => {
-  test("names are trimmed", async () => {
+  test("trims names", async () => {
     const names = { first_name: " Ann ", last_name: "Lee " };
     const made = await own.api.post(PATH, { email: "spaces@example.com", ...names });
     expect(made.body).toMatchObject({ first_name: "Ann", last_name: "Lee" });
@@ -47,7 +47,7 @@ describe("creating a subscriber", () => {
     expect((await own.api.get(`${PATH}${body.id}/`)).body).toEqual(body);
   });
 
-  test("repeated in another case, returns the same subscriber with the given values filled in", async () => {
+  test("returns the same subscriber for a repeated address in another case, with the given values filled in", async () => {
     const first = (await own.api.post(PATH, { email: "grace@example.com", first_name: "Grace", attributes: { a: 1 } }))
       .body;
     const { status, body } = await own.api.post(PATH, {
@@ -60,21 +60,21 @@ describe("creating a subscriber", () => {
     expect(body).toEqual({ ...first, last_name: "Hopper", attributes: { a: 1, b: "2" } });
   });
 
-  test("twenty concurrent requests create one", async () => {
+  test("creates one in twenty concurrent requests", async () => {
     const asked = Array.from({ length: 20 }, () => own.api.post(PATH, { email: "twenty@example.com" }));
     const answers = await Promise.all(asked);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   });
 
-  test("another company may have the same address", async () => {
+  test("accepts an address that another company has", async () => {
     const mine = await own.api.post(PATH, { email: "shared@example.com" });
     const theirs = await other.api.post(PATH, { email: "shared@example.com" });
     expect(theirs.status).toBe(201);
     expect(theirs.body.id).not.toBe(mine.body.id);
   });
 
-  test("all errors are reported at once, and nothing is stored", async () => {
+  test("reports all errors at once, and stores nothing", async () => {
     const foreign = await newList(other);
     const { status, body } = await own.api.post(PATH, {
       email: "nobody@",
@@ -123,7 +123,7 @@ describe("creating a subscriber", () => {
     expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: errors });
   });
 
-  test("status and other read-only or unknown fields are ignored", async () => {
+  test("ignores status and other read-only or unknown fields", async () => {
     const { body } = await own.api.post(PATH, { email: "readonly@example.com", status: "bounced", id: SOME_ID, x: 1 });
     expect(body.status).toBe("active");
     expect(body.id).not.toBe(SOME_ID);
@@ -184,7 +184,7 @@ describe("one subscriber", () => {
     ]);
   });
 
-  test("of another company is missing, and unchanged", async () => {
+  test("is 404 for another company, and stays unchanged", async () => {
     const { id } = (await own.api.post(PATH, { email: "mine@example.com", first_name: "Mine" })).body;
     expect((await other.api.get(`${PATH}${id}/`)).body).toEqual({ detail: "Not found." });
     expect((await other.api.patch(`${PATH}${id}/`, { first_name: "Theirs" })).status).toBe(404);
@@ -231,7 +231,7 @@ describe("the list of subscribers", () => {
     });
   });
 
-  test("search covers email and names, ignores case, and has no wildcards", async () => {
+  test("can be searched by email and names, ignoring case, without wildcards", async () => {
     expect(await emails({ search: "P07@EXAMPLE" })).toEqual(["p07@example.com"]);
     expect(await emails({ search: "zoë" })).toEqual(["p07@example.com"]);
     expect(await emails({ search: "zoë doe" })).toEqual(["p07@example.com"]);
@@ -239,7 +239,7 @@ describe("the list of subscribers", () => {
     expect(await emails({ search: "p%7" })).toEqual([]);
   });
 
-  test("filters by status and by list", async () => {
+  test("can be filtered by status and by list", async () => {
     await query("update subscribers set status = 'bounced' where company_id = $1 and email = 'p03@example.com'", [
       company.id,
     ]);
@@ -249,14 +249,14 @@ describe("the list of subscribers", () => {
     expect((await company.api.get(PATH, { query: { list: "x" } })).status).toBe(400);
   });
 
-  test("a page that does not exist is 404", async () => {
+  test("is 404 for a page that does not exist", async () => {
     expect(await company.api.get(PATH, { query: { page: 3 } })).toMatchObject({
       status: 404,
       body: { detail: "Invalid page." },
     });
   });
 
-  test("no page repeats or omits a row, near either end or in the middle", async () => {
+  test("neither repeats nor omits a row on any page, near either end or in the middle", async () => {
     const many = await newCompany(app);
     await query(
       "insert into subscribers (company_id, email, first_name) select $1, 'n' || n || '@example.com', 'Same' from generate_series(1, 2500) n",

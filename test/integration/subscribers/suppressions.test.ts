@@ -62,7 +62,7 @@ describe("a suppression", () => {
     expect(theirs.body.suppression).toBeNull();
   });
 
-  test("of an address has no domain, of a domain no address", async () => {
+  test("is either of an address without a domain, or of a domain without an address", async () => {
     expect(await own.api.post(PATH, { email: " Ann@Example.com ", reason: "asked" })).toMatchObject({
       status: 201,
       body: { email: "Ann@Example.com", domain: null, kind: "manual", reason: "asked", created_at: expect.any(String) },
@@ -73,7 +73,7 @@ describe("a suppression", () => {
     });
   });
 
-  test("of the same address again is the existing one", async () => {
+  test("is returned again if the same address is suppressed again", async () => {
     const first = (await own.api.post(PATH, { email: "ann@example.com", reason: "one" })).body;
     expect(await own.api.post(PATH, { email: "ANN@example.com" })).toMatchObject({ status: 201, body: first });
     const domain = (await own.api.post(PATH, { domain: "example.org" })).body;
@@ -81,7 +81,7 @@ describe("a suppression", () => {
     expect((await own.api.get(PATH)).body.count).toBe(2);
   });
 
-  test("created over an unsubscribe becomes manual; a bounce stays a bounce", async () => {
+  test("becomes manual if created over an unsubscribe; a bounce stays a bounce", async () => {
     await block("gone@example.com", "unsubscribed");
     await block("bad@example.com", "bounced");
     expect((await own.api.post(PATH, { email: "gone@example.com", reason: "r" })).body).toMatchObject({
@@ -107,7 +107,7 @@ describe("a suppression", () => {
       { domain: 5, reason: 5 },
       { domain: ["Not a valid string."], reason: ["Not a valid string."] },
     ],
-  ])("%j is refused", async (given, errors) => {
+  ])("is refused with %j", async (given, errors) => {
     expect(await own.api.post(PATH, given)).toMatchObject({ status: 400, body: errors });
     expect((await own.api.get(PATH)).body.count).toBe(0);
   });
@@ -133,7 +133,7 @@ describe("a suppression", () => {
   test.each([
     ["bounced", "bounced"],
     ["unsubscribed", "unsubscribed"],
-  ])("deleted: a subscriber who had %s is active again", async (kind, status) => {
+  ])("reactivates, when deleted, a subscriber who had %s", async (kind, status) => {
     const subscriber = await newSubscriber("Ann@example.com", status);
     const { id } = (await block("ann@EXAMPLE.com", kind))!;
     expect((await own.api.delete(`${PATH}${id}/`)).status).toBe(204);
@@ -141,7 +141,7 @@ describe("a suppression", () => {
     expect((await own.api.delete(`${PATH}${id}/`)).status).toBe(404);
   });
 
-  test("deleted: an unconfirmed subscriber stays unconfirmed", async () => {
+  test("leaves, when deleted, an unconfirmed subscriber unconfirmed", async () => {
     const subscriber = await newSubscriber("new@example.com", "unconfirmed");
     const { id } = (await own.api.post(PATH, { email: "new@example.com" })).body;
     await own.api.delete(`${PATH}${id}/`);
@@ -194,21 +194,21 @@ describe("suppressed addresses, as SQL", () => {
     return rows.map(({ email }) => email);
   };
 
-  test("none without suppressions, and none by another company's", async () => {
+  test("match nothing without suppressions, and nothing by another company's", async () => {
     const other = await newCompany(app);
     await other.api.post(PATH, { domain: "example.org" });
     await other.api.post(PATH, { email: "a@x.org" });
     expect(await allowed(["a@x.org", "b@example.org"])).toEqual(["a@x.org", "b@example.org"]);
   });
 
-  test("addresses without regard to case; transactional mail passes an unsubscribe only", async () => {
+  test("match addresses without regard to case; transactional mail ignores an unsubscribe only", async () => {
     for (const kind of ["manual", "unsubscribed", "bounced", "complained"]) await block(`${kind}@X.org`, kind);
     const all = ["MANUAL@x.org", "unsubscribed@x.org", "bounced@x.org", "complained@x.org", "free@x.org"];
     expect(await allowed(all)).toEqual(["free@x.org"]);
     expect(await allowed(all, true)).toEqual(["unsubscribed@x.org", "free@x.org"]);
   });
 
-  test("a domain and its subdomains, in either spelling, but no other domain with the same ending; the same as blocked_by()", async () => {
+  test("match a domain and its subdomains, in either spelling, but no other domain with the same ending; the same as blocked_by()", async () => {
     for (const domain of ["example.org", "news.example.com", "Bücher.example"]) await own.api.post(PATH, { domain });
     const all = [
       "a@example.org",

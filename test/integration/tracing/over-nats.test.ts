@@ -8,7 +8,7 @@ import { tracer } from "../../../services/lib/tracing/tracer.ts";
 import { type Collector, startCollector } from "../../support/otlp-collector.ts";
 import { type Server, startNats } from "../../support/servers.ts";
 
-describe("over NATS", () => {
+describe("a trace over NATS", () => {
   let nats: Server;
   let collector: Collector;
   const brokers: ServiceBroker[] = [];
@@ -29,7 +29,7 @@ describe("over NATS", () => {
     await Promise.all([nats?.stop(), collector?.stop()]);
   });
 
-  test("the span of an action or event on another node is a child of the caller's", async () => {
+  test("has the span of an action or event on another node as a child of the caller's span", async () => {
     const span = tracer()!.begin({ name: "here", kind: SpanKind.INTERNAL });
     await runIn(span, async () => {
       await brokers[0]!.call("far.work");

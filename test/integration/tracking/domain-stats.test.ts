@@ -183,7 +183,7 @@ test("small campaigns are selected by their start, whenever they were created", 
   ]);
 });
 
-test("one campaign only, whenever it was sent; another company's is missing", async () => {
+test("one campaign is counted alone, whenever it was sent; another company's is 404", async () => {
   const [company, other] = [await newCompany(app), await newCompany(app)];
   await campaign(company, [{ own: "a@one.example", sentDaysAgo: 300 }, { own: "b@two.example" }], {
     finishedDaysAgo: 300,
@@ -204,7 +204,7 @@ test("one campaign only, whenever it was sent; another company's is missing", as
   expect(await of(ids[0]!.id, other)).toEqual([]);
 });
 
-test("spellings of a domain are one", async () => {
+test("spellings of a domain count as one", async () => {
   const company = await newCompany(app);
   await campaign(company, [
     { email: "a@bücher.example" },
@@ -218,7 +218,7 @@ test("spellings of a domain are one", async () => {
   ]);
 });
 
-test("a waiting deferral is the latest refusal; of two texts the later one counts", async () => {
+test("a waiting deferral shows the latest refusal; of two texts the later one counts", async () => {
   const company = await newCompany(app);
   await campaign(company, [
     { own: "a@slow.example", status: "queued", reply: "450 4.7.1 Slow down, 100 per minute" },
@@ -353,7 +353,7 @@ test("many bounces and complaints are sampled, and the newest give the texts", a
   });
 });
 
-test("thousands of campaigns of one message are sampled, beside the large ones", async () => {
+test("thousands of campaigns of one message are sampled together with the large ones", async () => {
   const company = await newCompany(app);
   const RECEIPTS = 4_000;
   await query(
@@ -402,7 +402,7 @@ describe("company overview", () => {
   const NO_CAMPAIGNS = { scheduled: 0, pending: 0, sending: 0, completed: 0, partial: 0, failed: 0, cancelled: 0 };
   const NO_MAIL = { sent: 0, delivered: 0, bounced: 0, complained: 0, opens: 0, clicks: 0 };
 
-  test("of an empty company has a zero for each of the days, today last", async () => {
+  test("has a zero for each of the days, today last, for an empty company", async () => {
     const company = await newCompany(app);
     const stats = await overview(company);
     expect(stats.subscribers).toEqual({

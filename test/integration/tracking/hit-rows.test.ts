@@ -166,7 +166,7 @@ describe("a month without a table", () => {
     expect(await inHits(world)).toBe(1);
   });
 
-  test("that cannot be created loses no hit: it is stored in email_events", async () => {
+  test("whose table cannot be created loses no hit: it is stored in email_events", async () => {
     const world = await newWorld(2);
     const at = Date.now() + 200 * DAY_MS;
     await store(hit(world.mails[0]!, at), hit(world.mails[1]!, at, 1));
@@ -176,7 +176,7 @@ describe("a month without a table", () => {
   });
 });
 
-test("links with their own address, and IP addresses with a zone, go to email_events, even in one batch with others", async () => {
+test("links with their own address, and IP addresses with a zone, go to email_events, also in one batch with others", async () => {
   const world = await newWorld(3);
   const at = Date.now();
   await store(
@@ -249,7 +249,7 @@ test("a hit stored while its message is being emptied is deleted with it", async
 const keepDays = (world: World, days: object) =>
   query("update companies set retention_days = $2, retention_done_at = null where id = $1", [world.companyId, days]);
 
-test("become rows of email_events when their recipients are deleted: the same list and counts", async () => {
+test("become rows of email_events when their recipients are deleted, with the same list and counts", async () => {
   const { world } = await twoForms();
   const before = [await list(world, { page_size: 100 }), await analyticsOf(world), await counted(world)];
   const days = await query(

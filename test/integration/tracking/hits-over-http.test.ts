@@ -100,7 +100,7 @@ describe("an open or a click over HTTP", () => {
     expect([stored.filter((type) => type === "opened").length, stored.length]).toEqual([30, 50]);
   });
 
-  test("over 60 per minute from one address is recorded, until one message has 60 of them", async () => {
+  test("beyond 60 per minute from one address is recorded until one message has 60 of them", async () => {
     const from = { "x-forwarded-for": someIp() };
     const statusesOf = async (paths: string[]) =>
       Promise.all(paths.map(async (path) => (await get(path, from)).status));
@@ -132,7 +132,7 @@ describe("an open or a click over HTTP", () => {
     expect(await types()).toEqual(["opened"]);
   });
 
-  test("without a host is 400 and is not stored", async () => {
+  test("is 400 without a host and is not stored", async () => {
     const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
     await once(socket, "connect");
     socket.write(`GET ${pixel()} HTTP/1.1\r\nConnection: close\r\n\r\n`);
@@ -140,7 +140,7 @@ describe("an open or a click over HTTP", () => {
     expect(await types()).toEqual([]);
   });
 
-  test("goes to the outbox of the company's endpoints that subscribed to its kind", async () => {
+  test("is put into the outbox of the company's endpoints that subscribed to its kind", async () => {
     const other = await newWorld(3);
     const endpoint = (company: World, events: string) =>
       query(

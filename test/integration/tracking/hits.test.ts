@@ -124,7 +124,7 @@ describe("opens and clicks", () => {
     expect(await eventsOf(world)).toEqual([]);
   });
 
-  test("beyond the limit per address hits are recorded, and only counted beyond the limit per message", async () => {
+  test("hits beyond the limit per address are recorded, and those beyond the limit per message only counted", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     const over = (isRecorded: boolean, more = {}) => http({ overLimit: { retryAfterSeconds: 9, isRecorded }, ...more });
@@ -204,7 +204,7 @@ describe("opens and clicks", () => {
     expect((await eventsOf(world)).at(-1)).toMatchObject({ is_first: true, is_first_of_link: true });
   });
 
-  test("a person's click before a burst stays", async () => {
+  test("a person's click before a burst keeps counting", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     await click(id, 1);
@@ -258,7 +258,7 @@ describe("opens and clicks", () => {
     expect(rows).toEqual({ opens: opens.total, clicks: clicks.total });
   });
 
-  test("stored concurrently by ten, an open is first once, and none is lost", async () => {
+  test("one of ten concurrent opens is stored as first, and none is lost", async () => {
     const world = await newWorld();
     const { id: sentEmailId } = world.mails[0]!;
     const hit = { sentEmailId, link: 0, at: new Date(), userAgent: FIREFOX, ip: "192.0.2.7" };
@@ -268,7 +268,7 @@ describe("opens and clicks", () => {
     expect(await rowOf(sentEmailId)).toMatchObject({ opens: 10 });
   });
 
-  test("links followed concurrently by ten are a scanner's, whoever stores them first", async () => {
+  test("ten concurrent clicks on different links count as a scanner's, whichever is stored first", async () => {
     const world = await newWorld();
     const { id: sentEmailId } = world.mails[0]!;
     const at = new Date();

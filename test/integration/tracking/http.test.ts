@@ -28,7 +28,7 @@ describe("recipients over HTTP", () => {
   const pub = (path: string) => `/api/emails/public/${path}`;
   const events = async () => (await storedEvents(world.companyId)).map(({ type, metadata }) => ({ type, metadata }));
 
-  test("pixel: an image that is not cached, and the event with address and user agent", async () => {
+  test("the pixel is an image that is not cached, and its event has address and user agent", async () => {
     const { status, headers, bytes } = await browser.get(pub(`open/${token(mail().id, 0)}.gif`), { ip: "203.0.113.9" });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("image/gif");
@@ -39,7 +39,7 @@ describe("recipients over HTTP", () => {
     ]);
   });
 
-  test("click: 302 to the link; HEAD too, uncounted; a forged one is 404 without a location", async () => {
+  test("a click is a 302 to the link; HEAD, too, uncounted; a forged one is 404 without a location", async () => {
     const path = pub(`click/${token(mail().id, 1)}/`);
     const head = await browser.request("HEAD", path);
     expect([head.status, head.headers.get("location")]).toEqual([302, LINKS[0]]);
@@ -74,7 +74,7 @@ describe("recipients over HTTP", () => {
     expect(await events()).toHaveLength(10);
   });
 
-  test("over 60 per minute the pixel is 429 and a click redirects uncounted", async () => {
+  test("beyond 60 per minute the pixel is 429 and a click redirects uncounted", async () => {
     const tired = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX } });
     for (let i = 0; i < 60; i++) await tired.get(pub(`open/${token(mail().id, 0)}.gif`));
     const refused = await tired.get(pub(`open/${token(mail().id, 0)}.gif`));
@@ -84,7 +84,7 @@ describe("recipients over HTTP", () => {
     expect(await events()).toHaveLength(60);
   });
 
-  test("one-click unsubscribe in every form that mailbox providers send, without a redirect", async () => {
+  test("one-click unsubscribe accepts every form that mailbox providers send, without a redirect", async () => {
     const multipart = new FormData();
     multipart.set("List-Unsubscribe", "One-Click");
     const bodies: [unknown, Record<string, string>][] = [
@@ -104,7 +104,7 @@ describe("recipients over HTTP", () => {
     }
   });
 
-  test("the unsubscribe page and its form", async () => {
+  test("the unsubscribe page has a form that works", async () => {
     const path = pub(`unsubscribe/${mail().id}/`);
     const page = await browser.get(path, { headers: { "accept-language": "de" } });
     expect(page.text).toContain('<html lang="de" dir="ltr">');
@@ -129,7 +129,7 @@ describe("recipients over HTTP", () => {
     expect(await events()).toEqual([]);
   });
 
-  test("preferences: page, JSON, PUT and the page's form", async () => {
+  test("preferences can be read as page and JSON, and changed by PUT and the page's form", async () => {
     const path = pub(`preferences/${personToken("preferences", world.companyId, mail().subscriberId)}/`);
     const listId = newId();
     await query("insert into lists (id, company_id, name, visibility) values ($1, $2, 'Offers', 'public')", [
@@ -170,7 +170,7 @@ describe("recipients over HTTP", () => {
     expect((await program.get(pub("preferences/nonsense/"))).status).toBe(404);
   });
 
-  test("double opt-in: the page's button confirms; expired is 410", async () => {
+  test("double opt-in is confirmed by the page's button; an expired link is 410", async () => {
     await query("update subscribers set status = 'unconfirmed' where company_id = $1", [world.companyId]);
     const made = (ms: number) =>
       pub(`confirm/${personToken("confirm", world.companyId, mail().subscriberId, new Date(Date.now() + ms))}/`);
@@ -183,7 +183,7 @@ describe("recipients over HTTP", () => {
     expect((await browser.get(pub("confirm/nonsense/"))).status).toBe(404);
   });
 
-  test("view in browser: the recipient's own rendering, without scripts", async () => {
+  test("view in browser shows the recipient's own rendering, without scripts", async () => {
     const { status, headers, text } = await browser.get(pub(`view/${mail().id}/`));
     expect(status).toBe(200);
     expect(text).toContain("https://example.com/one");
@@ -193,7 +193,7 @@ describe("recipients over HTTP", () => {
     expect((await browser.get(pub(`view/${newId()}/`))).status).toBe(404);
   });
 
-  test("webhook endpoints as a resource: errors, the secret once, the plan's feature", async () => {
+  test("webhook endpoints are a resource with errors, a secret shown once, and the plan's feature", async () => {
     const company = await newCompany(app);
     const hooks = "/api/emails/webhook-endpoints/";
     expect((await company.api.post(hooks, {})).body).toEqual({
@@ -247,7 +247,7 @@ describe("recipients over HTTP", () => {
     expect((await company.api.get(one)).status).toBe(404);
   });
 
-  test("the lists over HTTP: filters are checked, pages follow each other", async () => {
+  test("the lists over HTTP check their filters, and pages follow each other", async () => {
     const company = await newCompany(app);
     for (const path of ["sent-emails/", "events/"]) {
       expect((await company.api.get(`/api/emails/${path}`)).body).toEqual({
@@ -268,7 +268,7 @@ describe("recipients over HTTP", () => {
     expect((await company.api.get(`/api/emails/campaigns/${world.campaignId}/analytics/`)).status).toBe(404);
   });
 
-  describe("archive of a list", () => {
+  describe("the archive of a list", () => {
     let listId: string;
     const at = (more = "", list = listId) => pub(`archive/${list}/${more}`);
     const MAIL = `<!doctype html><html lang="en"><body><p>Dear [[first_name|default:reader]] [[email]]!</p>
@@ -324,7 +324,7 @@ describe("recipients over HTTP", () => {
       expect(headers.get("vary")).toMatch(/Accept-Language/);
     });
 
-    test("an archived campaign is anonymous: no personal values, recipient links, scripts or tracking", async () => {
+    test("shows an anonymous campaign: no personal values, recipient links, scripts or tracking", async () => {
       const id = await campaign("Hello [[first_name|default:reader]]");
       const { status, headers, text } = await browser.get(at(`${id}/`));
       expect(status).toBe(200);
@@ -340,13 +340,13 @@ describe("recipients over HTTP", () => {
       expect(headers.get("set-cookie")).toBeNull();
     });
 
-    test("a body without an unsubscribe link gets no footer with one", async () => {
+    test("adds no footer with an unsubscribe link to a body without one", async () => {
       const id = await campaign("Plain");
       await query("update campaign_contents set body = '<p>Only this</p>' where campaign_id = $1", [id]);
       expect((await browser.get(at(`${id}/`))).text).toMatch(/^(?!.*unsubscribe).*<p>Only this<\/p>$/s);
     });
 
-    test("the feed is RSS 2.0, each item links to its own page", async () => {
+    test("has an RSS 2.0 feed in which each item links to its own page", async () => {
       await query("update companies set name = 'Ärger & \u0001Söhne' where id = $1", [world.companyId]);
       const older = await campaign("Second ]]> <b>&amp;", { daysAgo: 2 });
       const newer = await campaign("", { daysAgo: 1 });
@@ -374,7 +374,7 @@ describe("recipients over HTTP", () => {
       );
     });
 
-    test("a list that is private, without archive, missing or of a deleted company: 404 for page, feed and campaigns", async () => {
+    test("is 404 for page, feed and campaigns of a list that is private, without archive, missing or of a deleted company", async () => {
       const id = await campaign("Once");
       const all = (list = listId) =>
         Promise.all(["", "feed.xml", `${id}/`].map(async (more) => (await browser.get(at(more, list))).status));
@@ -393,7 +393,7 @@ describe("recipients over HTTP", () => {
       expect(await all()).toEqual([404, 404, 404]);
     });
 
-    test("a deleted campaign disappears at once although cached; other companies' never appear", async () => {
+    test("loses a deleted campaign at once although cached, and never shows other companies' ones", async () => {
       const id = await campaign("Gone");
       expect((await browser.get(at(`${id}/`))).status).toBe(200);
       // Cached: its contents are not read again.
@@ -440,7 +440,7 @@ describe("recipients over HTTP", () => {
       }
     });
 
-    test("is on the company's own host, and on no other company's", async () => {
+    test("is served on the company's own host, and on no other company's", async () => {
       const id = await campaign("One");
       const other = await newWorld();
       const asked = { list_id: listId, campaign_id: id };
@@ -555,7 +555,7 @@ describe("recipients over HTTP", () => {
       expect([changed.status, changed.text.includes("Your address has been changed")]).toEqual([200, true]);
     });
 
-    test("an invalid address is 400; the current one, or an unavailable one, gets the same answer and nothing is sent", async () => {
+    test("is 400 with an invalid address; the current one, or an unavailable one, gets the same response and nothing is sent", async () => {
       for (const email of ["", "nobody", "a@", null, 7]) {
         const refused = await ask(email);
         expect([refused.status, Object.keys(refused.body)]).toEqual([400, ["email"]]);
@@ -584,7 +584,7 @@ describe("recipients over HTTP", () => {
       expect([await changes(), await links()]).toEqual([[], []]);
     });
 
-    test("a mailbox gets one confirmation in 24 hours, whoever requests it, and a subscriber may try three mailboxes", async () => {
+    test("sends a mailbox one confirmation in 24 hours, whoever requests it, and a subscriber may try three mailboxes", async () => {
       const other = newId();
       await query("insert into subscribers (id, company_id, email) values ($1, $2, 'other@example.com')", [
         other,
@@ -626,7 +626,7 @@ describe("recipients over HTTP", () => {
       expect((await browser.post(third, undefined, json)).status).toBe(410);
     });
 
-    test("a mailbox that confirms a subscription may get another confirmation", async () => {
+    test("sends another confirmation to a mailbox that confirms a subscription", async () => {
       await ask(NEW);
       await mailedTo(NEW);
       await query("update companies set double_opt_in = true where id = $1", [world.companyId]);
@@ -663,7 +663,7 @@ describe("recipients over HTTP", () => {
       expect(named.toSorted()).toEqual(left.toSorted());
     });
 
-    test("an erased person regains the address by confirming it", async () => {
+    test("gives an erased person the address back when it is confirmed", async () => {
       const { hash } = await erasedPerson(world.companyId, NEW);
       await query("insert into erased_addresses (id, company_id, address_hash) values (uuid_v7(), $1, $2)", [
         world.companyId,
@@ -674,7 +674,7 @@ describe("recipients over HTTP", () => {
       expect(await query("select from erased_addresses where company_id = $1", [world.companyId])).toEqual([]);
     });
 
-    test("a message to the old address unsubscribes the person, unless somebody else has that address now", async () => {
+    test("lets a message to the old address unsubscribe the person, unless somebody else has that address now", async () => {
       world = await newWorld(2);
       const [first, second] = world.mails;
       await query(

@@ -26,7 +26,7 @@ describe("lists for API users", () => {
     (await sent(params)).results.map(({ recipient }) => recipient);
 
   describe("sent emails", () => {
-    test("newest first, with subject and Message-ID, and the campaigns' count", async () => {
+    test("are listed newest first, with subject and Message-ID, and the campaigns' count", async () => {
       const { count, results } = await sent();
       expect(count).toBe(3);
       expect(results.map(({ id }) => id)).toEqual(world.mails.map(({ id }) => id).toReversed());
@@ -49,7 +49,7 @@ describe("lists for API users", () => {
       ]);
     });
 
-    test("by status; `sending` are messages marked by a sender", async () => {
+    test("are filtered by status; `sending` are messages marked by a sender", async () => {
       await query("update sent_emails set status = 0, sent_at = null where campaign_no = $1", [world.campaignNo]);
       await query("update campaigns set sent_count = 0, status = 'sending' where id = $1", [world.campaignId]);
       await query(
@@ -70,7 +70,7 @@ describe("lists for API users", () => {
       expect(await recipients({ status: "unknown" })).toEqual([second]);
     });
 
-    test("every message has exactly one status, and each count equals that of the rows through all changes", async () => {
+    test("have exactly one status each, and each count equals that of the rows through all changes", async () => {
       const { companyId } = world;
       const more = (mails: number) => newWorld(mails, { id: companyId });
       const [failed, request, returned, running, later, hidden] = [
@@ -147,7 +147,7 @@ describe("lists for API users", () => {
       expect(await counts()).toEqual([5, 2, 7, 3, 1, 1, 1]);
     });
 
-    test("a page reads equally few rows with and without statistics of PostgreSQL", async () => {
+    test("are read in equally few rows with and without statistics of PostgreSQL", async () => {
       await query(
         `insert into sent_emails (campaign_no, seq, email, status, sent_at)
          select $1, n, n || '@example.com', 2, now() from generate_series(100, 2_099) n`,
@@ -165,7 +165,7 @@ describe("lists for API users", () => {
       }
     });
 
-    test("a rare status is found without reading bounced or waiting messages", async () => {
+    test("are found by a rare status without reading bounced or waiting messages", async () => {
       const { companyId, campaignId, mails } = await newWorld(2_000);
       // All but three bounced or wait for a retry.
       await query(
@@ -205,7 +205,7 @@ describe("lists for API users", () => {
       expect((await sent({ status: "queued", page_size: 1 }, companyId)).count).toBe(999);
     });
 
-    test("copies as recorded, or with their message's status until then", async () => {
+    test("include copies as recorded, or with their message's status until then", async () => {
       await query(
         "update sent_emails set cc = '{c@x.example}', bcc = '{b@x.example, c@x.example}' where campaign_no = $1",
         [world.campaignNo],
@@ -242,7 +242,7 @@ describe("lists for API users", () => {
       ]);
     });
 
-    test("by recipient, with and without a subscriber, in any case", async () => {
+    test("are filtered by recipient, with and without a subscriber, in any case", async () => {
       const { email } = world.mails[0]!;
       expect(await recipients({ recipient: email.toUpperCase() })).toEqual([email]);
       await query("delete from subscribers where id = $1", [world.mails[0]!.subscriberId]);
@@ -251,7 +251,7 @@ describe("lists for API users", () => {
       expect(await recipients({ search: email.slice(0, 4) })).toEqual([email]);
     });
 
-    test("of another company nothing is seen", async () => {
+    test("are invisible to another company", async () => {
       const stranger = await newWorld();
       expect((await sent({}, stranger.companyId)).count).toBe(1);
       expect(await sent({ campaign: world.campaignId }, stranger.companyId)).toMatchObject({ count: 0, results: [] });
@@ -293,7 +293,7 @@ describe("lists for API users", () => {
       return results.map(({ type }) => type);
     };
 
-    test("newest first, in the shape of the webhook event", async () => {
+    test("are listed newest first, in the form of the webhook event", async () => {
       const { count, results } = await events();
       expect(count).toBe(5);
       expect(results[0]).toEqual({
@@ -307,7 +307,7 @@ describe("lists for API users", () => {
       });
     });
 
-    test("by type, campaign, recipient and time; `until` is exclusive", async () => {
+    test("are filtered by type, campaign, recipient and time; `until` is exclusive", async () => {
       expect(await types({ type: "opened" })).toEqual(["opened", "opened"]);
       expect(await types({ type: "delivered" })).toEqual([]);
       expect(await types({ campaign: world.campaignId })).toHaveLength(5);
@@ -319,7 +319,7 @@ describe("lists for API users", () => {
       expect(await types({ until: at(0) })).toEqual([]);
     });
 
-    test("bounces and unsubscribes are in the campaign's numbers", async () => {
+    test("include bounces and unsubscribes, which are in the campaign's numbers", async () => {
       const numbers = await call(
         app.broker,
         "tracking.analytics",
@@ -337,7 +337,7 @@ describe("lists for API users", () => {
       });
     });
 
-    test("of another company nothing is seen", async () => {
+    test("are invisible to another company", async () => {
       const stranger = await newWorld();
       for (const params of [{}, { campaign: world.campaignId }, { recipient: world.mails[0]!.email }]) {
         expect(await events(params, stranger.companyId)).toMatchObject({ count: 0, results: [] });

@@ -33,8 +33,8 @@ describe("recipients' pages", () => {
     (await queryOne<{ status: string }>("select status from subscribers where id = $1", [mail().subscriberId]))!.status;
   const preferencesToken = () => personToken("preferences", world.companyId, mail().subscriberId);
 
-  describe("unsubscribe", () => {
-    test("GET shows a form without any change", async () => {
+  describe("the unsubscribe page", () => {
+    test("shows a form on GET without any change", async () => {
       const { body, content_type, headers } = await show();
       expect(content_type).toBe("text/html; charset=utf-8");
       expect(body).toContain('<form method="post">');
@@ -46,7 +46,7 @@ describe("recipients' pages", () => {
       expect(await events()).toEqual([]);
     });
 
-    test("POST unsubscribes once: suppression, status, one event; repeating it is fine", async () => {
+    test("unsubscribes once on POST: suppression, status, one event; repeating it is fine", async () => {
       const one = await unsubscribe(
         { "List-Unsubscribe": "One-Click" },
         http({ method: "POST", userAgent: "", accept: "" }),
@@ -62,7 +62,7 @@ describe("recipients' pages", () => {
       expect(blocked).toEqual([{ kind: "unsubscribed" }]);
     });
 
-    test("the page's own form is recognised, and JSON gets JSON", async () => {
+    test("recognises its own form, and returns JSON to JSON", async () => {
       expect((await unsubscribe({ from: "page" })).body).toContain("You are unsubscribed");
       expect(await events()).toMatchObject([{ metadata: { method: "page" } }]);
       expect(bodyOf(await unsubscribe({}, http({ method: "POST", accept: "application/json" })))).toEqual({
@@ -71,7 +71,7 @@ describe("recipients' pages", () => {
       });
     });
 
-    test("an unknown message is a page with status 404, or a JSON problem", async () => {
+    test("is a page with status 404, or a JSON problem, for an unknown message", async () => {
       const ask = (meta: Caller) => call(app.broker, "tracking.unsubscribePage", { sent_email_id: newId() }, { meta });
       expect(await ask(http({ acceptLanguage: "de" }))).toMatchObject({
         status: 404,
@@ -85,7 +85,7 @@ describe("recipients' pages", () => {
       expect((await unsubscribe({ from: "page" })).body).not.toContain("/preferences/");
     });
 
-    test("in the reader's language, Arabic from right to left, English for all others", async () => {
+    test("is in the reader's language, Arabic from right to left, English for all others", async () => {
       for (const [acceptLanguage, lang, dir] of [
         ["de-CH,de;q=0.9,en;q=0.5", "de", "ltr"],
         ["pt, fr;q=0.7", "fr", "ltr"],
@@ -99,7 +99,7 @@ describe("recipients' pages", () => {
       }
     });
 
-    test("a hostile company name stays text, a hostile website is no link", async () => {
+    test("shows a hostile company name as text, and a hostile website not as a link", async () => {
       await query("update companies set name = $2, website = $3 where id = $1", [
         world.companyId,
         '<script>alert("1")</script>{{ 7777 * 7 }}',
@@ -112,7 +112,7 @@ describe("recipients' pages", () => {
     });
   });
 
-  describe("only this list", () => {
+  describe("the choice to leave only this list", () => {
     let listId: string;
     beforeEach(async () => {
       listId = newId();
@@ -150,7 +150,7 @@ describe("recipients' pages", () => {
       expect((await show()).body).not.toContain("News");
     });
 
-    test("a later one-click of the same message means everything, also with the field in its body", async () => {
+    test("does not limit a later one-click of the same message to the list, also with the field in its body", async () => {
       await unsubscribe({ ...ONLY, "List-Unsubscribe": "One-Click" }, http({ method: "POST", accept: "" }));
       expect(await statusOf()).toBe("unsubscribed");
       expect(await sizeOf(listId)).toBe(1);
@@ -173,7 +173,7 @@ describe("recipients' pages", () => {
       expect([await sizeOf(listId), await statusOf()]).toEqual([0, "active"]);
     });
 
-    test("of a message without a list: the page offers everything only, a program gets a 400, nothing changes", async () => {
+    test("is not offered for a message without a list; a program gets a 400, nothing changes", async () => {
       await query("update campaigns set list_id = null where id = $1", [world.campaignId]);
       expect((await show()).body).not.toContain("only_this_list");
       expect((await unsubscribe(ONLY)).body).toContain(">Unsubscribe</button>");
@@ -182,7 +182,7 @@ describe("recipients' pages", () => {
       expect([await sizeOf(listId), await statusOf(), await events()]).toEqual([1, "active", []]);
     });
 
-    test("another company's list of the same person is unaffected, and a program gets JSON", async () => {
+    test("does not affect another company's list of the same person, and a program gets JSON", async () => {
       const other = await newWorld();
       await query("update subscribers set email = $2 where id = $1", [other.mails[0]!.subscriberId, mail().email]);
       const theirs = newId();
@@ -260,7 +260,7 @@ describe("recipients' pages", () => {
     });
   });
 
-  describe("preferences", () => {
+  describe("the preferences", () => {
     let lists: string[];
     beforeEach(async () => {
       lists = [newId(), newId()];
@@ -279,7 +279,7 @@ describe("recipients' pages", () => {
     const put = (change: object, meta: Caller = http({ method: "PUT", accept: "application/json" })) =>
       call(app.broker, "tracking.updatePreferences", { token: preferencesToken(), ...change }, { meta });
 
-    test("as JSON and as a page", async () => {
+    test("are available as JSON and as a page", async () => {
       expect(bodyOf(await get(json))).toEqual({
         email: mail().email,
         first_name: "Ann",
@@ -331,7 +331,7 @@ describe("recipients' pages", () => {
       expect(await query("select count_of($1, 'list_members', $2) n", [world.companyId, more])).toEqual([{ n: 1 }]);
     });
 
-    test("PUT changes only the given fields", async () => {
+    test("change only the fields that a PUT has", async () => {
       const changed = bodyOf(await put({ first_name: "Anna", lists: [{ id: lists[0], subscribed: false }] }));
       expect(changed).toMatchObject({ first_name: "Anna", subscribed: true });
       expect(changed.lists).toMatchObject([{ subscribed: true }, { subscribed: false }]);
@@ -348,7 +348,7 @@ describe("recipients' pages", () => {
       expect(back.lists.every(({ subscribed }: { subscribed: boolean }) => subscribed)).toBe(true);
     });
 
-    test("people who unsubscribed, were deleted and imported again can return", async () => {
+    test("let people return who unsubscribed, were deleted and imported again", async () => {
       await query("insert into suppressions (company_id, email, kind) values ($1, $2, 'unsubscribed')", [
         world.companyId,
         mail().email.toUpperCase(),
@@ -358,7 +358,7 @@ describe("recipients' pages", () => {
       expect(await query("select from suppressions where company_id = $1", [world.companyId])).toEqual([]);
     });
 
-    test("unsubscribing and returning", async () => {
+    test("unsubscribe, and subscribe again", async () => {
       expect(bodyOf(await put({ subscribed: false })).subscribed).toBe(false);
       await put({ subscribed: false });
       expect(await events()).toMatchObject([
@@ -368,7 +368,7 @@ describe("recipients' pages", () => {
       expect(await query("select from suppressions where company_id = $1", [world.companyId])).toEqual([]);
     });
 
-    test("the company's own suppression cannot be lifted here", async () => {
+    test("do not lift the company's own suppression", async () => {
       await put({ subscribed: false });
       await query("update suppressions set kind = 'complained' where company_id = $1", [world.companyId]);
       await put({ subscribed: true });
@@ -377,7 +377,7 @@ describe("recipients' pages", () => {
       ]);
     });
 
-    test("the page's form: unticked boxes mean no", async () => {
+    test("treat unticked boxes of the page's form as no", async () => {
       const form = { from: "page", first_name: "Ann", last_name: "Lee", subscribed: "on", list: lists[1] };
       const { body } = await put(form, http({ method: "POST" }));
       expect(body).toContain("Your preferences are saved.");
@@ -390,7 +390,7 @@ describe("recipients' pages", () => {
       expect(await statusOf()).toBe("unsubscribed");
     });
 
-    test("tokens of another kind and damaged ones are refused", async () => {
+    test("refuse tokens of another kind and damaged ones", async () => {
       const confirm = personToken("confirm", world.companyId, mail().subscriberId);
       for (const token of [confirm, `${preferencesToken().slice(0, -2)}xx`, "nonsense"]) {
         await expect(get(json, token)).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -398,12 +398,12 @@ describe("recipients' pages", () => {
     });
   });
 
-  describe("confirm", () => {
+  describe("the confirmation page", () => {
     const inAnHour = () => new Date(Date.now() + 3_600_000);
     const token = (expiresAt = inAnHour()) => personToken("confirm", world.companyId, mail().subscriberId, expiresAt);
     beforeEach(() => query("update subscribers set status = 'unconfirmed' where company_id = $1", [world.companyId]));
 
-    test("GET asks, POST confirms, repeating it is fine", async () => {
+    test("asks on GET and confirms on POST, and repeating it is fine", async () => {
       const asked = await call(app.broker, "tracking.confirmPage", { token: token() }, { meta: http() });
       expect(asked.body).toContain("Yes, subscribe me");
       expect(await statusOf()).toBe("unconfirmed");
@@ -414,7 +414,7 @@ describe("recipients' pages", () => {
       expect(await statusOf()).toBe("active");
     });
 
-    test("an expired link is 410, a damaged one 404", async () => {
+    test("is 410 with an expired link, and 404 with a damaged one", async () => {
       const expired = token(new Date(Date.now() - 1_000));
       expect(await call(app.broker, "tracking.confirmPage", { token: expired }, { meta: http() })).toMatchObject({
         status: 410,
@@ -429,7 +429,7 @@ describe("recipients' pages", () => {
     });
   });
 
-  test("view in browser: the message, in a sandbox without scripts", async () => {
+  test("view in browser shows the message in a sandbox without scripts", async () => {
     const document = await call(app.broker, "tracking.view", { sent_email_id: mail().id }, { meta: http() });
     expect(document.body).toContain("Hi ");
     expect(document.headers?.["content-security-policy"]).toMatch(/default-src 'none'.*sandbox/);

@@ -18,7 +18,7 @@ const LEVELS = ["fatal", "error", "warn", "info", "debug", "trace"] as const;
 
 const isOver = ({ status }: { status: string }) => !["pending", "sending", "scheduled"].includes(status);
 
-describe("without individual tracking", () => {
+describe("a company that does not track individuals:", () => {
   let app: App;
   let server: SmtpServer;
   let company: TestCompany;

@@ -21,7 +21,7 @@ describe("an API key", () => {
     `fm_${"a".repeat(44)}`,
     `fm_${"a".repeat(42)}-`,
     `fm_${"a".repeat(43)}\n`,
-  ])("%j is none", (text) => expect(looksLikeKey(text)).toBe(false));
+  ])("is not %j", (text) => expect(looksLikeKey(text)).toBe(false));
 
   test("encodes every 32 bytes in 43 characters that can be decoded", () => {
     const read = (text: string) => [...text].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);

@@ -27,7 +27,7 @@ describe("a bearer token", () => {
     expect(BEARER_SECONDS).toBe(900);
   });
 
-  test("of the previous secret is still valid", () => {
+  test("is still valid if signed with the previous secret", () => {
     expect(verifyBearer(jwt.sign(claims(), keysFor("bearer")[1]!))).toEqual({ userId: USER, passwordMark: MARK });
   });
 
@@ -57,7 +57,7 @@ describe("a bearer token", () => {
     ["of enormous length", () => jwt.sign(claims({ pad: "x".repeat(10_000) }), keysFor("bearer")[0]!)],
     ["that is nothing like it", () => "hello"],
     ["that is empty", () => ""],
-  ])("%s is refused", (_, token) => {
+  ])("is refused if it is %s", (_, token) => {
     expect(verifyBearer(token())).toBeNull();
   });
 });

@@ -28,18 +28,18 @@ describe("a stored password", () => {
     expect(await isPassword("Zürich Zürich".normalize("NFD"), hash)).toBe(true);
   });
 
-  test("of an unknown user matches no password and costs as much as any other", async () => {
+  test("does not exist for an unknown user; the check matches no password and costs as much as any other", async () => {
     expect(await isPassword("", DUMMY_HASH)).toBe(false);
     const somebodys = await hashPassword("correct horse battery");
     expect(DUMMY_HASH.split("$").slice(0, 4)).toEqual(somebodys.split("$").slice(0, 4));
   });
 
-  test("of an unknown format is an internal error, not a wrong password", async () => {
+  test("causes an internal error in an unknown format, not a wrong password", async () => {
     await expect(isPassword("x", "md5$abc")).rejects.toThrow("unknown form");
   });
 });
 
-test("logins beyond the queue are refused for now, and queued ones are served", async () => {
+test("logins beyond the queue are refused temporarily, and queued ones are served", async () => {
   const many = await Promise.allSettled(Array.from({ length: 110 }, () => isPassword("x", cheap)));
   const refused = many.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
   expect(refused).toHaveLength(8);

@@ -17,7 +17,7 @@ test.each([
   [1_234_567_890, "005924"],
   [2_000_000_000, "279037"],
   [20_000_000_000, "353130"],
-])("at %i the code is %s, as RFC 6238 has it", (seconds, code) => {
+])("at %i the code is %s, as in RFC 6238", (seconds, code) => {
   expect(stepOfCode(SECRET, code, seconds * 1_000)).toBe(Math.floor(seconds / 30));
 });
 
@@ -28,7 +28,7 @@ test("a code is accepted one step before and after its time", () => {
   for (const off of [-2, 2]) expect(stepOfCode(SECRET, totpCode(SECRET, step + off), now)).toBeNull();
 });
 
-test.each(["", "12345", "1234567", "abcdef", "１２３４５６", "-12345"])("%j is no code", (code) => {
+test.each(["", "12345", "1234567", "abcdef", "１２３４５６", "-12345"])("%j is not a code", (code) => {
   expect(stepOfCode(SECRET, code)).toBeNull();
 });
 

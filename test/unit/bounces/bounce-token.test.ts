@@ -15,7 +15,7 @@ const EDGES = [-(2 ** 31), -1, 0, 1, 2 ** 31 - 1];
 /** Mail servers may change upper and lower case. */
 const mixed = (text: string) => [...text].map((c) => (randomInt(2) ? c.toUpperCase() : c)).join("");
 
-describe("token of the envelope sender", () => {
+describe("the token of the envelope sender", () => {
   test("identifies the message or its copies, in any case", () => {
     for (const campaign_no of EDGES) {
       for (const seq of EDGES) {
@@ -80,7 +80,7 @@ describe("token of the envelope sender", () => {
   });
 });
 
-describe("envelope sender", () => {
+describe("the envelope sender", () => {
   const mail = { campaign_no: 3, seq: 9 };
   const of = (bounce_address: string | null) =>
     envelopeSender({ sender_email: "news@bücher.example", bounce_address }, tokens);

@@ -38,7 +38,7 @@ test("a feedback report (RFC 5965) is a complaint of its Original-Rcpt-To, and n
   ]);
 });
 
-test("without Original-Rcpt-To the returned mail's To is taken", async () => {
+test("a report without Original-Rcpt-To is attributed to the returned mail's To", async () => {
   expect(await only(feedback(["Feedback-Type: abuse", "Version: 1"]))).toMatchObject({
     kind: "complaint",
     recipient: "ann@shop.example",
@@ -71,11 +71,11 @@ test.each(["abuse", "fraud", "virus", "opt-out", "opt-out-list", "other"])(
 test.each([
   ["not-spam", "not-spam"],
   ["auth-failure", "authentication-report"],
-])("Feedback-Type %s is none", async (type, reason) => {
+])("Feedback-Type %s is not a complaint", async (type, reason) => {
   expect(await only(feedback([`Feedback-Type: ${type}`]))).toMatchObject({ kind: "ignored", reason });
 });
 
-test("Outlook.com's complaint is the mail alone, and its own field names the recipient", async () => {
+test("Outlook.com's complaint is the returned mail alone, and a field of it names the recipient", async () => {
   const read = await only(
     mail(
       "From: staff@hotmail.com",

@@ -41,7 +41,7 @@ test.each([
   ["delivered", "2.1.5", "delivered"],
   ["relayed", "2.0.0", "delivered"],
   ["expanded", "2.0.0", "delivered"],
-])("Action %s is no bounce", async (action, status, reason) => {
+])("Action %s is not a bounce", async (action, status, reason) => {
   const read = await only(
     report(["Final-Recipient: rfc822; ann@shop.example", `Action: ${action}`, `Status: ${status}`]),
   );
@@ -129,7 +129,7 @@ describe("Action delayed", () => {
     ["400 4.4.7 Message delayed", []],
     ["400 4.4.7 Delayed; the message expires in 2 days", []],
     ["", ["ann@shop.example: 451 4.4.7 Try again later", "", "The sender is notified when the message has expired."]],
-  ])("is none where it waits: %s%s", async (diagnostic, words) => {
+  ])("is not a bounce where the server still tries: %s%s", async (diagnostic, words) => {
     expect(await delayed(diagnostic, words)).toMatchObject({ kind: "ignored", reason: "delayed" });
   });
 });
@@ -280,7 +280,7 @@ test.each([
   expect((await readReport(Buffer.from(raw))).returnedMessageId).toBe("mail-1@news.example");
 });
 
-test("without the returned message its Message-ID is taken from References or the text", async () => {
+test("a report without the returned message has its Message-ID in References or the text", async () => {
   const cut = (raw: Buffer) => Buffer.from(raw.toString().split("--=_b\r\nContent-Type: message/rfc822")[0]!);
   const referred = cut(report(FAILED("5.1.1", "550"), ["Sorry."], ["References: <mail-2@news.example>"]));
   expect((await readReport(referred)).returnedMessageId).toBe("mail-2@news.example");

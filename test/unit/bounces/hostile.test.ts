@@ -61,7 +61,7 @@ function expectWellFormed({ verdicts, addressedTo, dialect, returnedMessageId }:
   }
 }
 
-test.each(HOSTILE)("%s: read in bounded time", async (_, make) => {
+test.each(HOSTILE)("%s is read in bounded time", async (_, make) => {
   const made = make();
   const raw = typeof made === "string" ? Buffer.from(made) : made;
   let read: Report | undefined;

@@ -2,7 +2,7 @@ import { notice, only, report } from "./mails.ts";
 
 const PERSON = "From: Ann Reader <ann@shop.example>";
 
-describe("vacation notes in many languages", () => {
+describe("vacation notes in many languages are not bounces:", () => {
   test.each([
     ["Out of office: Six books", "I am out of the office until Monday. If undeliverable, write to bob@shop.example."],
     ["Automatic reply: Six books", "I am away until May 5 and will answer then."],
@@ -28,7 +28,7 @@ describe("vacation notes in many languages", () => {
   });
 });
 
-describe("automatic replies by headers (RFC 3834 and older ones)", () => {
+describe("automatic replies are recognised by headers (RFC 3834 and older ones):", () => {
   test.each([
     "Auto-Submitted: auto-replied",
     "Auto-Submitted: auto-generated",
@@ -49,7 +49,7 @@ describe("automatic replies by headers (RFC 3834 and older ones)", () => {
     expect(read).toMatchObject({ kind: "ignored", reason: "automatic-reply" });
   });
 
-  test("Auto-Submitted: no and a person's reply about failures are no bounces", async () => {
+  test("Auto-Submitted: no and a person's reply about failures are not bounces", async () => {
     const read = await only(
       notice(
         [PERSON, "Auto-Submitted: no", "Subject: Re: Undelivered Mail Returned to Sender"],
@@ -75,7 +75,7 @@ describe("automatic replies by headers (RFC 3834 and older ones)", () => {
   });
 });
 
-describe("challenges", () => {
+describe("challenges are not bounces:", () => {
   test.each([
     ["Re: Six books (Action Required)", "noreply@boxbe.com", "Click below to be added to my guest list."],
     [
@@ -95,7 +95,7 @@ describe("challenges", () => {
     });
   });
 
-  test("a challenge in the format of a delivery status is no bounce", async () => {
+  test("a challenge in the format of a delivery status is not a bounce", async () => {
     const raw = report([
       "Final-Recipient: rfc822; ann@shop.example",
       "Action: failed",
@@ -107,7 +107,7 @@ describe("challenges", () => {
   });
 });
 
-describe("changes of address", () => {
+describe("changes of address are not bounces:", () => {
   test.each([
     [
       "Auto-Submitted: auto-replied",
@@ -124,7 +124,7 @@ describe("changes of address", () => {
   });
 });
 
-describe("delayed messages", () => {
+describe("a delayed message is not a bounce in the notice of", () => {
   test.each([
     [
       "Exim",
@@ -149,7 +149,7 @@ describe("delayed messages", () => {
       ["From: gateway@mx.example", "Subject: Delivery failure notification"],
       "could not be delivered to the following recipients:\nann@shop.example\nPlease do not resend your original message.\nDelivery attempts will continue to be made for 5 day(s).",
     ],
-  ])("by %s", async (_, headers, text) => {
+  ])("%s", async (_, headers, text) => {
     expect(await only(notice(headers, text))).toMatchObject({
       kind: "ignored",
       reason: "delayed",
@@ -172,7 +172,7 @@ describe("delayed messages", () => {
   });
 });
 
-describe("other mail", () => {
+describe("other mail is not a bounce:", () => {
   test.each([
     [
       "a reader's question",
@@ -196,7 +196,7 @@ describe("other mail", () => {
       "Click http://prize.example now, 550 prizes",
     ],
     ["nothing", [], ""],
-  ])("%s is no report", async (_, headers, text) => {
+  ])("%s is not a report", async (_, headers, text) => {
     expect(await only(notice(headers, text))).toMatchObject({ kind: "ignored", reason: "no-report", dialect: "none" });
   });
 
@@ -211,7 +211,7 @@ describe("other mail", () => {
       `Final-Recipient: rfc822; ann@shop.example\r\nDisposition: ${disposition}\r\n\r\n--b--`,
     );
 
-  test("a read receipt is no bounce", async () => {
+  test("a read receipt", async () => {
     const read = receipt("manual-action/MDN-sent-manually; displayed", "Read: Six books", "Your message was read.");
     expect(await only(read)).toMatchObject({ kind: "ignored", reason: "read-receipt", recipient: "ann@shop.example" });
   });
@@ -233,7 +233,7 @@ test.each([
   "X-MC-System: 1",
   "X-MLServer: fml [fml 4.0]",
   "X-Mailer: <SMTP32 v20040101>",
-])("an answer that a gateway or program has marked with %s is no notice of it", async (header) => {
+])("an answer that a gateway or program has marked with %s is not a bounce notice", async (header) => {
   const read = await only(
     notice(
       [PERSON, header, "Auto-Submitted: auto-replied", "Subject: Six books"],
@@ -243,7 +243,7 @@ test.each([
   expect(read).toMatchObject({ kind: "ignored", reason: "automatic-reply" });
 });
 
-test("report fields pasted into an ordinary message are no report", async () => {
+test("report fields pasted into an ordinary message are not a report", async () => {
   const read = await only(
     notice(
       [PERSON, "Subject: What is this?"],

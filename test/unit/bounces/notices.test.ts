@@ -341,7 +341,7 @@ const NOTICES: [string, string[], string[], string, string, string][] = [
   ],
 ];
 
-test.each(NOTICES)("a notice of %s", async (dialect, headers, lines, kind, reason, recipient) => {
+test.each(NOTICES)("a notice of %s is read", async (dialect, headers, lines, kind, reason, recipient) => {
   expect(await only(notice(headers, ...lines))).toMatchObject({ dialect, kind, reason, recipient });
 });
 

@@ -88,7 +88,7 @@ describe("Amazon SES", () => {
     ["Transient", "General", "hard"],
     ["Transient", "ContentRejected", "block"],
     ["Undetermined", "Undetermined", "hard"],
-  ])("%s/%s is %s", (type, subtype, kind) => {
+  ])("maps %s/%s to %s", (type, subtype, kind) => {
     expect(verdictsOf(readSes(bounce(type, subtype, "ann@example.com")))).toEqual([`${kind} ann@example.com`]);
   });
 
@@ -99,7 +99,7 @@ describe("Amazon SES", () => {
     ["5.7.1", "smtp; 550 5.7.1 Blocked, see our policy", "block blocked"],
     ["5.2.1", "smtp; 550 5.2.1 Mailbox temporarily disabled", "soft mailbox-suspended"],
     ["4.4.7", "smtp; 450 4.4.7 Message expired", "soft temporary-failure"],
-  ])("Transient/General: the server's answer %s %s decides: %s", (status, diagnosticCode, verdict) => {
+  ])("maps Transient/General by the server's answer %s %s: %s", (status, diagnosticCode, verdict) => {
     const bouncedRecipients = [{ emailAddress: "ann@example.com", action: "failed", status, diagnosticCode }];
     const body = {
       notificationType: "Bounce",
@@ -122,7 +122,7 @@ describe("Amazon SES", () => {
     expect(verdictsOf(readSes(body))).toEqual(["block ann@example.com"]);
   });
 
-  test("a complaint, also as an event of a configuration set; a message that Amazon did not send is none", () => {
+  test("reads a complaint, also as an event of a configuration set; a message that Amazon did not send is ignored", () => {
     const complaint = { complainedRecipients: [{ emailAddress: "ann@example.com" }], complaintFeedbackType: "abuse" };
     expect(verdictsOf(readSes({ eventType: "Complaint", complaint, mail }))).toEqual(["complaint ann@example.com"]);
     for (const complaintFeedbackType of ["not-spam", "auth-failure"]) {
@@ -257,17 +257,17 @@ describe("Postmark", () => {
     ["SpamNotification", "block"],
     ["DMARCPolicy", "block"],
     ["SpamComplaint", "complaint"],
-  ])("%s is %s", (Type, kind) => {
+  ])("maps %s to %s", (Type, kind) => {
     expect(verdictsOf(readPostmark({ ...bounce, Type }))).toEqual([`${kind} ann@example.com`]);
   });
 
-  test.each(["SoftBounce", "DnsError", "Undeliverable"])("%s without a telling answer is soft", (Type) => {
+  test.each(["SoftBounce", "DnsError", "Undeliverable"])("maps %s without a telling answer to soft", (Type) => {
     expect(verdictsOf(readPostmark({ ...bounce, Type, Details: "smtp;450 try later" }))).toEqual([
       "soft ann@example.com",
     ]);
   });
 
-  test("a spam complaint of its own record type", () => {
+  test("reads the record type of spam complaints", () => {
     const body = { ...bounce, RecordType: "SpamComplaint", Type: "SpamComplaint", TypeCode: 512 };
     expect(verdictsOf(readPostmark(body))).toEqual(["complaint ann@example.com"]);
   });
@@ -331,7 +331,7 @@ describe("SparkPost", () => {
     ["30", "hard"],
     [30, "hard"],
     ["1", "hard"],
-  ])("class %s is %s", (bounce_class, kind) => {
+  ])("maps class %s to %s", (bounce_class, kind) => {
     expect(verdictsOf(readSparkpost([item({ bounce_class })]))).toEqual([`${kind} ann@example.com`]);
   });
 
@@ -340,7 +340,7 @@ describe("SparkPost", () => {
     [{ type: "delivery" }],
     [{ type: "out_of_band", bounce_class: "60" }],
     [{ type: "out_of_band", bounce_class: "100" }],
-  ])("%j is ignored", (fields) => {
+  ])("ignores %j", (fields) => {
     expect(readSparkpost([item(fields)])).toEqual([]);
   });
 });
@@ -363,7 +363,7 @@ describe("Brevo", () => {
     ["error", "block"],
     ["spam", "complaint"],
     ["complaint", "complaint"],
-  ])("%s is %s", (name, kind) => {
+  ])("maps %s to %s", (name, kind) => {
     expect(verdictsOf(readBrevo({ ...event, event: name }))).toEqual([`${kind} ann@example.com`]);
   });
 
@@ -385,7 +385,7 @@ describe("Brevo", () => {
     expect(report.verdicts[0]).toMatchObject({ kind: "soft", reason: "mailbox-full" });
   });
 
-  test.each(["deferred", "delivered", "unsubscribed", "unique_opened"])("%s is ignored", (name) => {
+  test.each(["deferred", "delivered", "unsubscribed", "unique_opened"])("ignores %s", (name) => {
     expect(readBrevo({ ...event, event: name })).toEqual([]);
   });
 });

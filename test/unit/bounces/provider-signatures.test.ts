@@ -29,7 +29,7 @@ describe("a secret without a signature", () => {
     [basic("s3cret").headers],
     [basic("s3cret:other").headers],
     [{ authorization: "Basic !!!!" }],
-  ])("%j is refused", (headers) => {
+  ])("is refused as %j", (headers) => {
     expect(carriesSecret(request(headers as Record<string, string>), "s3cret")).toBe(false);
     expect(isFromSparkpost(request(headers as Record<string, string>), "s3cret")).toBe(false);
   });
@@ -142,7 +142,7 @@ describe("Amazon SNS", () => {
       return fetched;
     });
 
-  test.each(["1", "2"])("signature version %s, with and without a subject", async (version) => {
+  test.each(["1", "2"])("verifies signature version %s, with and without a subject", async (version) => {
     for (const fields of [notification, { ...notification, Subject: "Amazon SES" }]) {
       await expect(read(signed(fields, version))).resolves.toEqual({
         type: "Notification",
@@ -157,7 +157,7 @@ describe("Amazon SNS", () => {
     });
   });
 
-  test("any changed field is refused", async () => {
+  test("refuses any changed field", async () => {
     for (const name of ["Message", "MessageId", "Timestamp", "TopicArn", "Signature"]) {
       await expect(read({ ...signed(notification), [name]: "other" })).resolves.toBeNull();
     }
@@ -166,7 +166,7 @@ describe("Amazon SNS", () => {
     await expect(read({ ...signed(notification), SignatureVersion: "3" })).resolves.toBeNull();
   });
 
-  test("nothing is fetched for a certificate that is not Amazon's", async () => {
+  test("fetches nothing for a certificate that is not Amazon's", async () => {
     const addresses = [
       "http://sns.eu-west-1.amazonaws.com/SimpleNotificationService-a.pem",
       "https://sns.eu-west-1.amazonaws.com.evil.example/SimpleNotificationService-a.pem",
@@ -186,14 +186,14 @@ describe("Amazon SNS", () => {
     expect(fetched).not.toHaveBeenCalled();
   });
 
-  test("an expired certificate is refused; a failure to fetch it is reported as such", async () => {
+  test("refuses an expired certificate, and reports a failure to fetch one as such", async () => {
     const expired = selfMadeCertificate({ names: ["sns.amazonaws.com"], expired: true });
     await expect(read(signed(notification), expired.cert)).resolves.toBeNull();
     await expect(read(signed(notification), new Error("time-out"))).rejects.toThrow("time-out");
     await expect(read(signed(notification), "<html>")).rejects.toThrow();
   });
 
-  test("a certificate is fetched once", async () => {
+  test("fetches a certificate once", async () => {
     const fetched = jest.fn(async () => cert);
     const message = JSON.stringify(signed(notification));
     for (let i = 0; i < 3; i++) await expect(readSns(message, fetched)).resolves.not.toBeNull();
@@ -207,7 +207,7 @@ describe("Amazon SNS", () => {
     },
   );
 
-  test("subscriptions are confirmed at hosts of SNS alone, China and GovCloud among them", () => {
+  test("confirms subscriptions at hosts of SNS alone, including China and GovCloud", () => {
     for (const host of [
       "sns.us-east-1.amazonaws.com",
       "sns.us-gov-west-1.amazonaws.com",

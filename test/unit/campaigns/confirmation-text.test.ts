@@ -2,7 +2,7 @@ import { brandVariables, confirmationText, greetingName } from "../../../service
 import { catalogues } from "../../../services/lib/i18n/languages.ts";
 import { compileTemplate } from "../../../services/lib/template/compile.ts";
 
-describe("greeting name of the double opt-in email", () => {
+describe("the greeting name of the double opt-in email", () => {
   test.each([
     "Ann",
     " Zoë ",
@@ -36,7 +36,7 @@ describe("greeting name of the double opt-in email", () => {
     "[[email]]",
     "Claim your free prize here today",
     "x".repeat(41),
-  ])("is nothing for %j", (name) => expect(greetingName(name)).toBe(""));
+  ])("is empty for %j", (name) => expect(greetingName(name)).toBe(""));
 });
 
 test.each(Object.entries(catalogues))(
@@ -54,7 +54,7 @@ test.each(Object.entries(catalogues))(
   },
 );
 
-describe("email with a company's branding", () => {
+describe("an email with a company's branding", () => {
   test("has its colours, or those of the service", () => {
     const plain = confirmationText(catalogues.en!, { name: "Lantern" }).body;
     expect(plain).toBe(confirmationText(catalogues.en!).body);

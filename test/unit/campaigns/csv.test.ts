@@ -27,11 +27,11 @@ describe("a CSV cell", () => {
     [-5, "-5"],
     [true, "true"],
     [new Date(0), "1970-01-01T00:00:00.000Z"],
-  ])("%j → %s", (value, cell) => {
+  ])("is quoted and guarded: %j → %s", (value, cell) => {
     expect(csvCell(value)).toBe(cell);
   });
 
-  test("a row ends with CRLF", () => {
+  test("is followed by CRLF at the end of its row", () => {
     expect(csvRow(["a", 1, null])).toBe("a,1,\r\n");
   });
 });

@@ -2,8 +2,8 @@ import { receiverErrors, storedReceivers } from "../../../services/campaigns/sen
 
 const nested = (depth: number): unknown => (depth === 0 ? "x" : { inner: nested(depth - 1) });
 
-describe("errors of receivers", () => {
-  test("none", () => {
+describe("the errors of receivers", () => {
+  test("are none for valid ones", () => {
     const receivers = [
       { email: " Ann@Example.com " },
       {
@@ -41,22 +41,22 @@ describe("errors of receivers", () => {
       { email: "a@example.com", ...Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`v${n}`, n])) },
       "has more than 200 variables.",
     ],
-  ])("%# names the index", (receiver, sentence) => {
+  ])("name the index: %#", (receiver, sentence) => {
     expect(receiverErrors([{ email: "ok@example.com" }, receiver])).toEqual([`Receiver at index 1 ${sentence}`]);
   });
 
-  test("the sentence of the specification", () => {
+  test("have the sentence of the specification", () => {
     const ok = { email: "ok@example.com" };
     expect(receiverErrors([ok, ok, { name: "x" }])).toEqual(["Receiver at index 2 is missing 'email'."]);
   });
 
-  test("only the first hundred of ten thousand errors are reported", () => {
+  test("are reported for only the first hundred of ten thousand", () => {
     expect(receiverErrors(Array(10_000).fill({}))).toHaveLength(100);
   });
 });
 
-describe("stored fields of receivers", () => {
-  test("addresses trimmed, copies once each, every other field a variable", () => {
+describe("the stored fields of receivers", () => {
+  test("are trimmed addresses, copies once each, and every other field as a variable", () => {
     const given = {
       email: " Ann@Example.com ",
       cc: ["b@x.example ", "b@x.example"],
@@ -69,7 +69,7 @@ describe("stored fields of receivers", () => {
     ]);
   });
 
-  test("a variable named __proto__ stays a variable and changes no prototype", () => {
+  test("include a variable named __proto__, which changes no prototype", () => {
     const [kept] = storedReceivers([JSON.parse('{"email":"a@example.com","__proto__":{"admin":true}}')]);
     expect(Object.keys(kept!.variables)).toEqual(["__proto__"]);
     expect((kept!.variables as { admin?: boolean }).admin).toBeUndefined();

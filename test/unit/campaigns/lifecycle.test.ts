@@ -20,14 +20,14 @@ const ALLOWED: [Status, Status][] = [
 ];
 const isAllowed = (from: Status, to: Status) => ALLOWED.some(([a, b]) => a === from && b === to);
 
-describe("the table of states", () => {
+describe("the table of states allows exactly:", () => {
   const pairs = STATUSES.flatMap((from) => STATUSES.map((to) => [from, to] as const));
   test.each(pairs)("%s → %s", (from, to) => {
     expect(mayMove(from, to)).toBe(isAllowed(from, to));
   });
 });
 
-describe("final status of a campaign", () => {
+describe("the final status of a campaign", () => {
   test.each([
     [{ sent: 3, failed: 0, error: null }, "completed"],
     [{ sent: 0, failed: 0, error: null }, "completed"],
@@ -41,7 +41,7 @@ describe("final status of a campaign", () => {
     [{ sent: 0, failed: 4, error: "Stopped.", stopped: { wasTried: false } }, "cancelled"],
     [{ sent: 0, failed: 0, error: "Stopped.", stopped: { wasTried: false } }, "cancelled"],
     [{ sent: 4, failed: 0, error: "Stopped too late.", stopped: { wasTried: false } }, "completed"],
-  ])("%j: %s", (counts, status) => {
+  ])("with %j is %s", (counts, status) => {
     expect(finalStatus(counts)).toBe(status);
   });
 });

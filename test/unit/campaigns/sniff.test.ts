@@ -3,7 +3,7 @@ import { cleanFilename } from "../../../services/campaigns/media/upload.ts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 
-describe("type of a file by its content", () => {
+describe("the type of a file by its content", () => {
   test.each([
     ["\x89PNG\r\n\x1a\n....", "image/png"],
     ["\xff\xd8\xff\xe0..JFIF", "image/jpeg"],
@@ -26,17 +26,17 @@ describe("type of a file by its content", () => {
     ["\n\n<!DOCTYPE html><p>", "text/html"],
     ["hello <script>alert(1)</script>", "text/html"],
     ["hello <img src=x onerror=alert(1)>", "text/html"],
-  ])("%j is %s", (content, type) => {
+  ])("of %j is %s", (content, type) => {
     expect(sniff(bytes(content), "picture.png")).toBe(type);
   });
 
-  test("a name decides between harmless kinds of text only", () => {
+  test("is decided by its name between harmless kinds of text only", () => {
     expect(sniff(bytes("a,b\r\n1,2"), "table.CSV")).toBe("text/csv");
     expect(sniff(bytes("BEGIN:VCALENDAR"), "invite.ics")).toBe("text/calendar");
     expect(sniff(bytes("alert(1)"), "code.html")).toBe("text/plain");
   });
 
-  test("a character cut at the end of the head is still text", () => {
+  test("is text also with a character cut at the end of the head", () => {
     expect(sniff(Buffer.from("ää").subarray(0, 3), "a.txt")).toBe("text/plain");
   });
 });
@@ -51,11 +51,11 @@ describe("a cleaned file name", () => {
     ["", "file"],
     ["..", "file"],
     ["  Übersicht 2026.pdf ", "Übersicht 2026.pdf"],
-  ])("%j → %j", (given, clean) => {
+  ])("is, for %j, %j", (given, clean) => {
     expect(cleanFilename(given)).toBe(clean);
   });
 
-  test("a long one is cut and keeps its extension", () => {
+  test("is cut if long and keeps its extension", () => {
     const clean = cleanFilename(`${"x".repeat(400)}.jpeg`);
     expect(clean).toHaveLength(255);
     expect(clean.endsWith(".jpeg")).toBe(true);

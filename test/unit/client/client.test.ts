@@ -49,7 +49,7 @@ async function withServer(answer: Answer, test: (scripted: Scripted) => Promise<
 const SEND = { body: { name: "n", template_id: "t", smtp_config_id: "s", list_id: "l" } };
 
 describe("the client", () => {
-  test("is what npm run client writes from the document of today", () => {
+  test("is what npm run client generates from the current document", () => {
     const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "https://mail.lantern.example" });
     const root = join(import.meta.dirname, "../../..");
     const args = ["biome", "format", "--stdin-file-path=test/client/generated.ts"];
@@ -57,7 +57,7 @@ describe("the client", () => {
     expect(readFileSync(join(root, "test/client/generated.ts"), "utf8") === formatted.toString()).toBe(true);
   }, 120_000);
 
-  test("sends what an operation takes, with the key", () =>
+  test("sends the parameters of an operation, with the key", () =>
     withServer(
       (_, response) => json(response, 200, { id: "1" }),
       async ({ client, seen }) => {
@@ -67,7 +67,7 @@ describe("the client", () => {
       },
     ));
 
-  test("tries 429 and 503 again after Retry-After, a POST too", () =>
+  test("retries after Retry-After on 429 and 503, also a POST", () =>
     withServer(
       (_, response, times) =>
         times > 2
@@ -79,7 +79,7 @@ describe("the client", () => {
       },
     ));
 
-  test("waits no longer than it may: a day's quota is the caller's to wait for", () =>
+  test("waits no longer than its limit: a daily quota is left to the caller", () =>
     withServer(
       (_, response) => json(response, 429, { detail: "Tomorrow." }, { "retry-after": "40000" }),
       async ({ client, seen }) => {
@@ -90,7 +90,7 @@ describe("the client", () => {
       },
     ));
 
-  test("tries a lost connection again where that does nothing twice, and nowhere else", () =>
+  test("retries after a lost connection only where that does nothing twice", () =>
     withServer(
       (request, response, times) =>
         request.method === "GET" && times > 1 ? json(response, 200, { id: "1" }) : request.socket.destroy(),
@@ -117,7 +117,7 @@ describe("the client", () => {
       },
     ));
 
-  test("throws another 4xx at once, with all that was answered", () =>
+  test("throws any other 4xx at once, with the whole response", () =>
     withServer(
       (_, response) => json(response, 400, { name: ["This field is required."] }, { "x-request-id": "r-1" }),
       async ({ client, seen }) => {
@@ -128,7 +128,7 @@ describe("the client", () => {
       },
     ));
 
-  test("goes through all pages of a list", () =>
+  test("iterates over all pages of a list", () =>
     withServer(
       (request, response) => {
         const place = Number(new URL(request.url!, "http://x").searchParams.get("cursor") ?? "1");
@@ -142,7 +142,7 @@ describe("the client", () => {
       },
     ));
 
-  test("backs off twice as far each time, never before Retry-After", () => {
+  test("doubles its back-off each time, and never retries before Retry-After", () => {
     const lost = new Error("lost");
     for (const [retries, most] of [500, 1_000, 2_000, 4_000].entries()) {
       expect(pauseMs(lost, retries)).toBeGreaterThanOrEqual(most / 2);
@@ -157,7 +157,7 @@ describe("verifyWebhook", () => {
   const body = JSON.stringify({ id: "1", type: "opened" });
   const headers = signedHeaders([signingKey(secret)], "1", body);
 
-  test("takes what the service signs, also while the secret is rotated", () => {
+  test("accepts the service's signatures, also while the secret is rotated", () => {
     expect(verifyWebhook(secret, headers, body)).toMatchObject({ type: "opened" });
     expect(verifyWebhook(secret, signedHeaders([newSecret(), secret].map(signingKey), "1", body), body)).toMatchObject({
       id: "1",

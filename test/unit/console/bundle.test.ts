@@ -4,7 +4,7 @@ import { bundledEditor } from "../../../services/console/bundle.ts";
 
 const MAX_COMPRESSED = 150 * 1024;
 
-test("the editor's bundle is small, evaluates no text, and is built once", () => {
+test("the editor's bundle is small, evaluates no text as code, and is built once", () => {
   const code = bundledEditor();
   expect(brotliCompressSync(code).length).toBeLessThan(MAX_COMPRESSED);
   expect(code.toString()).not.toMatch(/\beval\(|\bnew Function\b/);

@@ -5,7 +5,7 @@ import { timelineOf } from "../../../services/console/timeline.ts";
 
 const hit = (clock: string, opens: number, clicks = 0) => ({ clock, opens, clicks });
 
-test("a timeline has no gaps: by the hour for three days, then by the day, then by the week, and loses nothing", () => {
+test("a timeline has no gaps and loses nothing: hourly for three days, then daily, then weekly", () => {
   expect(timelineOf([])).toBeUndefined();
   expect(timelineOf([hit("2026-11-20T10:00:00", 3, 1), hit("2026-11-20T12:00:00", 2)])).toEqual({
     step: "hour",
@@ -50,7 +50,7 @@ test.each([
     '<td><a data-href="https://b.example/">open<span>&lt;b&gt;</span></td>',
   ],
   ['<!-- <a href="https://b.example/">no</a> -->', '<!-- <a href="https://b.example/">no</a> -->'],
-])("links are marked behind their text, and lead nowhere: %s", (html, expected) => {
+])("links are marked after their text, and lead nowhere: %s", (html, expected) => {
   expect(marked(html)).toBe(expected);
 });
 
@@ -61,7 +61,7 @@ const SCHEDULED = {
 } as Parameters<typeof changesOf>[1];
 const UNCHANGED = { name: "Later", subject: "Hello [[first_name]]", scheduled_for: "2031-01-02T03:04" };
 
-test("a form sends on what was changed, and nothing else", () => {
+test("a form sends only what was changed", () => {
   expect(changesOf({ ...UNCHANGED, template: "", audience: "" }, SCHEDULED)).toEqual({});
   const list = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5d";
   expect(changesOf({ ...UNCHANGED, name: "Now", audience: `segment:${list}` }, SCHEDULED)).toEqual({

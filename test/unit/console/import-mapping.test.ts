@@ -21,12 +21,12 @@ const look = columnsOf(
   ["Ort", "attribute", "Ort"],
 );
 
-test("what the API recognises by itself is not sent, but for the address", () => {
+test("columns that the API recognises are not sent, except the address", () => {
   const form = { "column.0": "email", "column.1": "attribute", "attribute.1": "Ort", "column.2": "unsubscribed" };
   expect(mappingOf(look, form)).toEqual({ "E-Mail": "email" });
 });
 
-test("choices become the mapping; columns without a name of their own cannot be named in it", () => {
+test("choices become the mapping; columns without a unique name cannot be named in it", () => {
   const form = {
     "column.0": "email",
     "column.1": "attribute",
@@ -45,11 +45,11 @@ test("choices become the mapping; columns without a name of their own cannot be 
   ]);
 });
 
-test("a choice that does not exist is none", () => {
+test("an unknown choice is ignored", () => {
   expect(mappingOf(look, { "column.0": "email", "column.1": "password" })).toEqual({ "E-Mail": "email" });
 });
 
-test("what was asked for before is chosen again, with what is recognised on offer", () => {
+test("an earlier choice is selected again, and recognised columns are offered", () => {
   const mapped = columnsOf(
     ["E-Mail", "email"],
     ["Ort", "attribute", "city"],
@@ -62,7 +62,7 @@ test("what was asked for before is chosen again, with what is recognised on offe
   expect(shown[2]).toMatchObject({ chosen: "ignored", choices: expect.arrayContaining(["unsubscribed"]) });
 });
 
-test("where no name says which column has the addresses, its values do", () => {
+test("the address column is found by its values where no name tells", () => {
   const named = columnsOf(["Kontakt", "attribute", "Kontakt"], ["Ort", "attribute", "Ort"]);
   expect(guessedAddress(named)).toBe(-1);
   named.columns[0]!.values = ["", "ada@example.org"];

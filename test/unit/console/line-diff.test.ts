@@ -23,7 +23,7 @@ function commonLength(a: string[], b: string[]): number {
 }
 
 describe("the difference of two texts", () => {
-  test("is none of equal ones, whatever their line ends", () => {
+  test("is empty for equal texts, whatever their line ends", () => {
     expect(diffOf("", "")).toEqual([]);
     expect(shownOf(diffOf("a\nb", "a\r\nb"))).toEqual([]);
   });
@@ -34,7 +34,7 @@ describe("the difference of two texts", () => {
     expect(marks("a\nb\nc", "a\nx\nc")).toEqual([" a", "-b", "+x", " c"]);
   });
 
-  test("makes the one text of the other, with as many lines kept as possible", () => {
+  test("turns one text into the other, with as many lines kept as possible", () => {
     const random = pseudoRandom(7);
     const text = () =>
       Array.from(
@@ -50,7 +50,7 @@ describe("the difference of two texts", () => {
     }
   });
 
-  test("of two long texts with nothing in common is the one for the other, and no endless search", () => {
+  test("replaces one long text by another with nothing in common, without an endless search", () => {
     const text = (mark: string) => Array.from({ length: 20_000 }, (_, n) => `${mark} ${n}`).join("\n");
     const lines = diffOf(`same\n${text("a")}`, `same\n${text("b")}`);
     expect(lines).toHaveLength(40_001);
@@ -72,7 +72,7 @@ describe("the difference of two texts", () => {
     expect(shown.at(-2)).toEqual({ kind: "same", text: "24", before: 24, after: 23 });
   });
 
-  test("is cut where nobody reads on", () => {
+  test("is cut beyond a readable length", () => {
     const text = Array.from({ length: 500 }, (_, n) => `${n}`).join("\n");
     const shown = shownOf(diffOf("", text), 100);
     expect(shown).toHaveLength(101);

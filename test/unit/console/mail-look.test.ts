@@ -4,8 +4,8 @@ import { sizeText } from "../../../services/lib/size-text.ts";
 const look = (html: string, view: "desktop" | "dark" = "desktop") => lookOf({ html, text: "" }, view);
 const BASE = '<base target="_blank">';
 
-describe("a mail as a view of the editor", () => {
-  test("is light or dark as was asked, whatever the person's own device prefers", () => {
+describe("a mail in the editor's preview", () => {
+  test("is light or dark as chosen, whatever the person's own device prefers", () => {
     const css =
       "<head><style>@media (prefers-color-scheme: dark){a{}} @media (prefers-color-scheme:LIGHT){b{}}</style>";
     expect(look(css)).toContain("@media (max-width:0){a{}} @media (min-width:0){b{}}");
@@ -16,7 +16,7 @@ describe("a mail as a view of the editor", () => {
     expect(look("<p>prefers nothing</p>", "dark")).toBe(`${BASE}<p>prefers nothing</p>`);
   });
 
-  test("is dark or light by its own rules, in whatever spelling", () => {
+  test("follows its own colour-scheme rules, in any spelling", () => {
     const html = `<head><meta name="color-scheme" content="light dark"><style>:root { color-scheme: only light dark }
     @media (prefers-color-scheme: dark) { p { color: white } } @media ( prefers-color-scheme:light ) { p { color: red } }</style>`;
     expect(look(html, "dark")).toContain(`<meta name="color-scheme" content="dark"><style>:root { color-scheme: dark }
@@ -25,7 +25,7 @@ describe("a mail as a view of the editor", () => {
     expect(look("<p>light dark</p>", "dark")).toContain("<p>light dark</p>");
   });
 
-  test("has links that lead nowhere, and stays a document of its kind", () => {
+  test("has links that lead nowhere, and keeps its document type", () => {
     expect(look("<!doctype html><html lang=en><head><title>T</title>")).toBe(
       `<!doctype html><html lang=en><head>${BASE}<title>T</title>`,
     );
@@ -33,14 +33,14 @@ describe("a mail as a view of the editor", () => {
     expect(look("<html><header>x")).toBe(`<html>${BASE}<header>x`);
   });
 
-  test("is its text part with all markup in it as text", () => {
+  test("is its text part with all markup escaped", () => {
     const text = lookOf({ html: "<p>not this</p>", text: "a < b & <script>" }, "text");
     expect(text).toContain("a &lt; b &amp; &lt;script&gt;");
     expect(text).not.toContain("not this");
     expect(sentencesPage(["<b>"])).toContain("<p>&lt;b&gt;</p>");
   });
 
-  test("is the desktop's where nothing else is asked", () => {
+  test("is shown for the desktop by default", () => {
     expect(["phone", "DARK", undefined].map(viewOf)).toEqual(["phone", "desktop", "desktop"]);
   });
 });
@@ -53,6 +53,6 @@ test.each([
   [123_456_789, "118 MB"],
   [1_000 * 1024 * 1024, "1.0 GB"],
   [5e12, "4.5 TB"],
-])("%d bytes are said as %s", (bytes, text) => {
+])("%d bytes are shown as %s", (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
 });

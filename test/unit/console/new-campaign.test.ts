@@ -9,12 +9,12 @@ import {
 } from "../../../services/console/pages/compose/variants.ts";
 import { isClock } from "../../../services/console/pages/compose/when.ts";
 
-test("a clock is recognised as one, and a day that does not exist is none", () => {
+test("a time is recognised, and a day that does not exist is refused", () => {
   expect(["2031-01-01T09:00", "2031-01-01T09:00:30"].map(isClock)).toEqual([true, true]);
   expect(["", "2031-13-01T09:00", "2031-02-30T09:00", "tomorrow", "2031-01-01"].some(isClock)).toBe(false);
 });
 
-test("an A/B form becomes the API's variants and comes back as it was; what is no number is kept for the API to refuse", () => {
+test("an A/B form becomes the API's variants and is restored unchanged; invalid numbers are left for the API to refuse", () => {
   const form = {
     ab: "on",
     "variant.0.percent": "20",
@@ -50,7 +50,7 @@ test("an A/B form becomes the API's variants and comes back as it was; what is n
 describe("a change of a draft", () => {
   const receivers = [{ email: "a@b.example" }];
 
-  test("has the kind of send that its fields ask for, and no field that this send does not take", () => {
+  test("has the kind of send of its fields, and no field that this send does not accept", () => {
     expect(changed({}, { list_id: "l" })).toEqual({ kind: "to-list", body: { list_id: "l" } });
     expect(changed({ list_id: "l", variants: [], timezone: "recipient" }, { list_id: undefined, receivers })).toEqual({
       kind: "to-receivers",
@@ -71,7 +71,7 @@ describe("a change of a draft", () => {
     });
   });
 
-  test("that the send would refuse is said in the step of its field, and once", () => {
+  test("that the send would refuse is reported in the step of its field, and once", () => {
     const errors = { list_id: ["a"], utm: ["b"], nonsense: ["c"], scheduled_for: ["d"] };
     expect(errorsOf("whom", errors)).toEqual({ list_id: ["a"], "": ["nonsense: c"] });
     expect(errorsOf("what", errors)).toEqual({});

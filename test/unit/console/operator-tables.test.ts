@@ -12,7 +12,7 @@ test.each([
   expect(durationOf(seconds)).toBe(text);
 });
 
-test("a column of a table is written by what it holds: text, a number, a time, a state", () => {
+test("a table cell is formatted by its content: text, a number, a time, a state", () => {
   const { columns } = tableOf("queues", []);
   expect(columns.map(({ name, kind }) => [name, kind])).toEqual([
     ["queue", "text"],
@@ -22,7 +22,7 @@ test("a column of a table is written by what it holds: text, a number, a time, a
   expect(tableOf("dependencies", []).columns.find(({ name }) => name === "state")?.kind).toBe("state");
 });
 
-test("all who ask at the same time get one answer; what failed is asked again", async () => {
+test("concurrent requests share one query; a failed one is repeated", async () => {
   let asked = 0;
   const ask = async () => ++asked;
   expect(await Promise.all([shared("one", ask), shared("one", ask), shared("other", ask)])).toEqual([1, 1, 2]);

@@ -16,7 +16,7 @@ test("a plot has a line from edge to edge for each series, and a table without e
   ]);
 });
 
-test("a plot of nothing, and one of a single day, have numbers for all their points", () => {
+test("an empty plot, and one of a single day, have numbers for all their points", () => {
   for (const dates of [DATES, DATES.slice(0, 1)]) {
     const { most, lines, rows } = plotOf("Mail", dates, { Sent: dates.map(() => 0) });
     expect([most, rows]).toEqual([1, []]);
@@ -30,11 +30,11 @@ test("a plot of a single hour has a visible line from edge to edge", () => {
   expect(rows).toEqual([{ date: "2026-11-20 09:00", values: [4, 1] }]);
 });
 
-test.each(["/app/1/campaigns?page=2", "/app/"])("sign-in leads on to %s", (next) => {
+test.each(["/app/1/campaigns?page=2", "/app/"])("sign-in redirects to %s", (next) => {
   expect(safeTarget(next)).toBe(next);
 });
 
-test("a list's pages: the neighbours keep what was asked for; what is no page is the first", () => {
+test("the page links of a list keep the query; an invalid page is the first", () => {
   expect(["0", "-1", "x", "1e3", undefined].map((page) => pageOf(page === undefined ? {} : { page }))).toEqual([
     1, 1, 1, 1, 1,
   ]);

@@ -17,24 +17,27 @@ test.each([
   [121, 45],
   [213, 57],
   [660, 97],
-])("%i bytes are a code of %i modules, with its three corners and the light edge that cameras need", (length, size) => {
-  const drawn = qrPath(TEXT.slice(0, length))!;
-  expect(drawn.size).toBe(size + 8);
-  const modules = modulesOf(drawn);
-  const corner = ["1111111", "1000001", "1011101", "1011101", "1011101", "1000001", "1111111"];
-  for (const [x, y] of [
-    [4, 4],
-    [4, size - 3],
-    [size - 3, 4],
-  ] as const) {
-    expect(corner.map((_, n) => modules[y + n]!.slice(x, x + 7).join(""))).toEqual(corner);
-  }
-  const edge = [...modules.slice(0, 4), ...modules.slice(-4)].flat();
-  expect(edge.every((module) => module === 0)).toBe(true);
-});
+])(
+  "%i bytes make a code of %i modules, with its three corners and the light edge that cameras need",
+  (length, size) => {
+    const drawn = qrPath(TEXT.slice(0, length))!;
+    expect(drawn.size).toBe(size + 8);
+    const modules = modulesOf(drawn);
+    const corner = ["1111111", "1000001", "1011101", "1011101", "1011101", "1000001", "1111111"];
+    for (const [x, y] of [
+      [4, 4],
+      [4, size - 3],
+      [size - 3, 4],
+    ] as const) {
+      expect(corner.map((_, n) => modules[y + n]!.slice(x, x + 7).join(""))).toEqual(corner);
+    }
+    const edge = [...modules.slice(0, 4), ...modules.slice(-4)].flat();
+    expect(edge.every((module) => module === 0)).toBe(true);
+  },
+);
 
 // From python-qrcode 8 with the same mask, version 7: two kinds of blocks, all full.
-test("is drawn as another encoder draws it", () => {
+test("a code equals that of another encoder", () => {
   const inner = modulesOf(qrPath(TEXT.slice(0, 121))!)
     .slice(4, -4)
     .map((row) => row.slice(4, -4).join(""));
@@ -42,6 +45,6 @@ test("is drawn as another encoder draws it", () => {
   expect(hash.slice(0, 16)).toBe("48365c007412ef0d");
 });
 
-test("what is too long for a phone's screen is no code", () => {
+test("a text too long for a phone's screen is refused", () => {
   expect(qrPath("x".repeat(700))).toBeUndefined();
 });

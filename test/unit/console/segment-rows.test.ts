@@ -52,7 +52,7 @@ const shown: Condition[] = [
   { field: "attributes.last order", operator: "after", value: "2024-05-01" },
 ];
 
-test.each(shown)("$field $operator $value is shown in fields, and comes back as it went", (condition) => {
+test.each(shown)("$field $operator $value is shown in fields, and is restored unchanged", (condition) => {
   expect(rulesErrors({ conditions: [condition] })).toEqual([]);
   const row = rowOf(condition);
   expect(row.kept).toBeUndefined();
@@ -75,14 +75,14 @@ test.each(kept)("$field $operator $value cannot be shown, and is kept as it is t
   expect(conditionOf(again!)).toEqual(condition);
 });
 
-describe("a form that was sent", () => {
+describe("a submitted form", () => {
   const row = (fields: Record<string, string>) =>
     rowsIn({
       rows: "1",
       ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [`r.0.${name}`, value])),
     })[0]!;
 
-  test("has the first operator of a field that was just chosen, and no value of the one before", () => {
+  test("has the first operator of a field that was just chosen, and not the value of the previous field", () => {
     const fields = {
       field: "created_at",
       choice: "contains",
@@ -93,7 +93,7 @@ describe("a form that was sent", () => {
     expect(row(fields)).toMatchObject({ field: "created_at", choice: "in_last_days", value: "" });
   });
 
-  test("keeps a value where only the operator changed and it means the same", () => {
+  test("keeps a value where only the operator changed and the value still fits", () => {
     const fields = { field: "email", choice: "contains", value: "x", "was.field": "email", "was.choice": "equals" };
     expect(conditionOf(row(fields))).toEqual({ field: "email", operator: "contains", value: "x" });
   });
@@ -104,20 +104,20 @@ describe("a form that was sent", () => {
     ["a number", { field: "attribute", name: "n", choice: "gt", value: " 7 " }, 7],
     ["what is no number", { field: "attribute", name: "n", choice: "gt", value: "seven" }, "seven"],
     ["nothing", { field: "list", choice: "equals", value: "" }, undefined],
-  ])("%s become the value", (_name, fields, value) => {
+  ])("turns %s into the value", (_name, fields, value) => {
     expect(conditionOf(row(fields)).value).toEqual(value);
   });
 
-  test.each(["x", "-1", "1e9", ""])("with %j rows has a bounded number of them", (rows) => {
+  test.each(["x", "-1", "1e9", ""])("has a bounded number of rows with %j rows", (rows) => {
     expect(rowsIn({ rows }).length).toBeLessThanOrEqual(50);
   });
 
-  test.each(["__proto__", "constructor", "planet"])("knows no field %j", (field) => {
+  test.each(["__proto__", "constructor", "planet"])("ignores the unknown field %j", (field) => {
     expect(row({ field }).field).toBe("");
   });
 });
 
-test("errors of conditions stand at their rows", () => {
+test("errors of conditions are shown at their rows", () => {
   const sentences = ["Condition at index 1: The value must be a number.", "At least one condition is required."];
   expect(errorsByRow(sentences)).toEqual({ 1: ["The value must be a number."], [-1]: [sentences[1]] });
 });

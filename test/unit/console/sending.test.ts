@@ -40,8 +40,8 @@ const server: Server = {
   created_at: "2026-11-23T00:00:00.000Z",
 };
 
-describe("the form of a server", () => {
-  test("changes nothing where nothing was typed, whatever the server has", () => {
+describe("the form of a mail server", () => {
+  test("changes nothing if nothing was typed, whatever the server has", () => {
     const mailbox = {
       host: "imap.acme.example",
       port: 993,
@@ -65,7 +65,7 @@ describe("the form of a server", () => {
     }
   });
 
-  test("gives what was changed alone; a login only where one was typed, or none is wanted", () => {
+  test("sends only what was changed; a login only where one was typed, or is removed", () => {
     const fields = fieldsOf(server);
     expect(changeOf({ ...fields, name: "Renamed", password: "" }, server)).toEqual({ name: "Renamed" });
     expect(changeOf({ ...fields, password: "new" }, server)).toEqual({ password: "new" });
@@ -77,12 +77,12 @@ describe("the form of a server", () => {
     expect(isStored({ ...fields, name: "Renamed" }, server)).toBe(true);
   });
 
-  test("leaves what is no number to the action, which says so", () => {
+  test("leaves invalid numbers to the action, which reports them", () => {
     const made = newServerOf({ ...fieldsOf(server), port: "many", max_connections: "" });
     expect(made).toMatchObject({ port: "many", max_connections: "", username: "", password: "" });
   });
 
-  test("has two rows more than there are limits of domains, up to what the API takes", () => {
+  test("has two rows more than there are limits of domains, up to the API's maximum", () => {
     expect(limitRows(fieldsOf(server)).map(({ domain }) => domain)).toEqual(["mail.example", "", ""]);
     const many = Object.fromEntries([...Array(100).keys()].map((n) => [`limit.${n}.domain`, `d${n}.example`]));
     expect(limitRows(many)).toHaveLength(100);
@@ -102,18 +102,18 @@ test.each([
   ["421 4.7.0 Too many connections, slow down", "later"],
   ["451 4.7.650 The mail server has been temporarily rate limited", "later"],
   ["599 Nobody knows", "other"],
-])("what helps with %j is of the kind %s", (says, trouble) => {
+])("the advice for %j is of the kind %s", (says, trouble) => {
   expect(troubleOf(says)).toBe(trouble);
 });
 
-test("of a try the stage says what helps, and a refused sender is known by its sentence", () => {
+test("the failed stage of a connection test selects the advice, and a refused sender is recognised by its sentence", () => {
   expect(troubleOfTry({ stage: "tls", message: "No answer" })).toBe("tls");
   expect(troubleOfTry({ stage: "connect", message: "No answer" })).toBe("connect");
   const message = "The SMTP server a:25 did not accept x@y.example as a sender: 550 no.";
   expect(troubleOfTry({ stage: "connect", message })).toBe("sender");
 });
 
-test("what a check found is a record, or lines", () => {
+test("the result of a check is a record, or lines", () => {
   expect(linesOf(null)).toEqual({ record: null, texts: [] });
   expect(linesOf(["a", "b"])).toEqual({ record: null, texts: ["a", "b"] });
   expect(linesOf({ name: "x", value: "y" })).toEqual({ record: { name: "x", value: "y" }, texts: [] });
@@ -123,14 +123,14 @@ test("what a check found is a record, or lines", () => {
   });
 });
 
-test("the selector that is proposed belongs to no key, also none that waits", () => {
+test("a proposed selector is unused, also by waiting keys", () => {
   const record = { name: "", value: "" };
   const waiting = { domain: "acme.example", selector: "FM2", algorithm: "rsa" as const, record, active: false };
   expect(nextSelector({ dkim: { domain: "acme.example", selector: "fm1" }, dkim_waiting: [waiting] })).toBe("fm3");
   expect(nextSelector(server)).toBe("fm1");
 });
 
-test("a webhook that somebody switched off is paused, one that failed for days is switched off", () => {
+test("a webhook that a person switched off is paused, one that failed for days is switched off", () => {
   const endpoint = { id: "", url: "", events: [], created_at: "" };
   const at = "2026-11-23T00:00:00.000Z";
   expect(stateOf({ ...endpoint, failing_since: null, disabled_at: null })).toBe("active");
@@ -154,12 +154,12 @@ describe("warnings", () => {
   const calm = { servers: [server], days: [day], plan, endpoints: [], zone: "UTC" };
   const paths = (seen: Parameters<typeof warningsOf>[0]) => warningsOf(seen).map(({ path }) => path);
 
-  test("there is none where nothing is wrong, and few mails say nothing of a rate", () => {
+  test("are not shown where nothing is wrong, and few mails cause none about a rate", () => {
     expect(warningsOf(calm)).toEqual([]);
     expect(paths({ ...calm, days: [{ ...day, sent: 10, bounced: 9 }] })).toEqual([]);
   });
 
-  test("each leads to the page that helps", () => {
+  test("link to the page that helps", () => {
     const failing = { ...server, working: false, last_error: "535 no" };
     const checked = {
       ...server,

@@ -28,11 +28,11 @@ const AS_STORED = {
   "branding.color": "#1a4fc4",
 };
 
-test("a form that is sent as it was shown changes nothing", () => {
+test("a form that is submitted unchanged changes nothing", () => {
   expect(changesOf(SETTINGS, company, AS_STORED)).toEqual({});
 });
 
-test("only what differs is sent, as the values that the API takes; a box that is not ticked is a no", () => {
+test("only differences are sent, as values of the API; an unticked box means no", () => {
   const { tracking_enabled: _, ...unticked } = AS_STORED;
   const form = { ...unticked, website: " https://x.example ", form_hosts: "b.example c.example", "guard.after": "5" };
   expect(changesOf(SETTINGS, company, form)).toEqual({
@@ -43,7 +43,7 @@ test("only what differs is sent, as the values that the API takes; a box that is
   });
 });
 
-test.each(["", "many", "1e999"])("a number that is none (%j) goes on as it is, for the API to refuse", (text) => {
+test.each(["", "many", "1e999"])("an invalid number (%j) is passed on for the API to refuse", (text) => {
   const changes = changesOf(SETTINGS, company, { ...AS_STORED, "guard.after": text });
   expect(changes).toEqual({ guard: { after: text } });
 });
@@ -55,7 +55,7 @@ test("fields show what is stored, or what was typed", () => {
   expect(valuesOf({ name: "" })).toMatchObject({ name: "", tracking_enabled: false });
 });
 
-test("what is wrong within an object stands at its key, and a sentence with a colon stays whole elsewhere", () => {
+test("an error within an object is shown at its key, and a sentence with a colon stays complete elsewhere", () => {
   expect(errorsAt({ branding: ["color: Too pale.", '"x" is no colour.'], name: ["note: this"] })).toEqual({
     "branding.color": ["Too pale."],
     branding: ['"x" is no colour.'],

@@ -2,7 +2,7 @@ import { agoOf, clockOf, dayOf, timeOf } from "../../../services/console/times.t
 
 const AT = "2026-07-01T23:30:00.000Z";
 
-test("a time is the clock of its zone with the zone's name; a day is that of the zone", () => {
+test("a time is shown in its zone with the zone's name, and a day is that of the zone", () => {
   expect([timeOf(AT, "UTC"), timeOf(AT, "Asia/Tokyo"), timeOf(null, "UTC")]).toEqual([
     "2026-07-01 23:30 UTC",
     "2026-07-02 08:30 (Asia/Tokyo)",
@@ -20,7 +20,7 @@ test.each([
   [-6 * 86_400, "6 days ago"],
   [-8 * 86_400, "2026-07-02"],
   [2 * 3_600, "in 2 hours"],
-])("a time of %s seconds from now is %s", (seconds, text) => {
+])("a time in %s seconds is shown as %s", (seconds, text) => {
   expect(agoOf(AT, "Asia/Tokyo", Date.parse(AT) - seconds * 1_000)).toBe(
     text === "2026-07-02" ? dayOf(AT, "Asia/Tokyo") : text,
   );

@@ -72,7 +72,7 @@ describe("the guides", () => {
     }
   });
 
-  test("and operations are found by words; the query is shown as text", () => {
+  test("are found by words, as operations are; the query is shown as text", () => {
     const entries = [
       ...GUIDES.flatMap(({ slug, title }) => sectionsOf(slug, title, pages.get(`/docs/guides/${slug}/`)!)),
       ...operationsOf(document),

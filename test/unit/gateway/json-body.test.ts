@@ -30,7 +30,7 @@ describe("a JSON body", () => {
     },
   );
 
-  test("with deep nesting neither crashes nor hangs, with and without the name", () => {
+  test("neither crashes nor hangs with deep nesting, with and without the name", () => {
     const deep = "[".repeat(200_000) + "]".repeat(200_000);
     for (const text of [deep, `{"__proto__":${deep}}`]) {
       try {
@@ -41,7 +41,7 @@ describe("a JSON body", () => {
     }
   });
 
-  test("that is not UTF-8 is a 400", () => {
+  test("is a 400 if it is not UTF-8", () => {
     expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(expect.objectContaining({ code: "BAD_REQUEST" }));
   });
 });
@@ -65,7 +65,7 @@ describe("the position of an error in a JSON body", () => {
     ["]", 0],
     ["[}", 1],
     ['"abc', 4],
-  ])("%j: %i", (text, offset) => {
+  ])("of %j is %i", (text, offset) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(jsonErrorOffset(text)).toBe(offset);
   });

@@ -11,7 +11,7 @@ import {
 } from "../../../services/lib/errors.ts";
 
 describe("an error that reaches the gateway", () => {
-  test("of the catalogue has its status and body, with its Retry-After", () => {
+  test("has its status and body from the catalogue, and its Retry-After", () => {
     expect(problemOf(throttled(45), "r")).toEqual({
       status: 429,
       body: { detail: "Request was throttled. Expected available in 45 seconds." },
@@ -48,7 +48,7 @@ describe("an error that reaches the gateway", () => {
     for (const one of [error, remote]) expect(problemOf(one, "r")).toMatchObject({ status, body, internal: false });
   });
 
-  test("with a code unknown to this version is a 500", () => {
+  test("is a 500 with a code unknown to this version", () => {
     const error = Object.assign(new Error("new"), { name: "ServiceError", code: "FROM_THE_FUTURE", data: {} });
     expect(problemOf(error, "r").status).toBe(500);
   });
@@ -62,7 +62,7 @@ describe("an error that reaches the gateway", () => {
     Object.assign(new Error(""), { name: "SequelizeConnectionRefusedError" }),
     new Error("timeout exceeded when trying to connect"),
     new Error("Connection terminated unexpectedly"),
-  ])("that means an unavailable dependency is a 503: %s", (error) => {
+  ])("is a 503 if it means an unavailable dependency: %s", (error) => {
     expect(problemOf(error, "r")).toMatchObject({ status: 503, headers: { "Retry-After": "5" }, internal: false });
   });
 
@@ -74,7 +74,7 @@ describe("an error that reaches the gateway", () => {
     "a string",
     null,
     undefined,
-  ])("of any other kind is a 500 without its message: %s", (error) => {
+  ])("is a 500 without its message if of any other kind: %s", (error) => {
     expect(problemOf(error, "r-1")).toEqual({
       status: 500,
       body: { detail: "Internal server error.", request_id: "r-1" },

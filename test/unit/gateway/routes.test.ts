@@ -79,7 +79,7 @@ const find = (method: string, path: string) =>
   routes.find((route) => route.method === method && route.path.replaceAll(/:(\w+)/g, "{$1}") === path);
 
 describe("the routes", () => {
-  test.each(specified)("%s %s answers %s", (method, path, status, access, kind) => {
+  test.each(specified)("include %s %s, which answers %s", (method, path, status, access, kind) => {
     const route = find(method, path)!;
     expect(route).toBeDefined();
     expect(String(route.status)).toBe(status);
@@ -96,7 +96,7 @@ describe("the routes", () => {
     },
   );
 
-  test("a write's answer contains all that a GET of the resource contains", () => {
+  test("return on a write all that a GET of the resource returns", () => {
     const shownBy = ({ action }: (typeof routes)[number]) =>
       Object.keys((contractOf(action).returns as { properties?: object }).properties ?? {});
     const one = /\/:\w+\/$/;
@@ -112,7 +112,7 @@ describe("the routes", () => {
     }
   });
 
-  test("no two routes are equal, and a fixed path precedes one with an id", () => {
+  test("are all different, and a fixed path precedes one with an id", () => {
     const spelled = routes.map(({ method, path }) => `${method} ${path}`);
     expect(new Set(spelled).size).toBe(spelled.length);
     for (const [i, { method, path }] of routes.entries()) {
@@ -122,7 +122,7 @@ describe("the routes", () => {
     }
   });
 
-  test("exactly these routes are rate limited", () => {
+  test("are rate limited exactly if listed", () => {
     const throttled = routes.filter(({ throttle }) => throttle).map(({ throttle, path }) => `${throttle} ${path}`);
     expect(throttled).toEqual([
       "subscribe /api/emails/public/subscribe/:company_id/",
@@ -139,13 +139,13 @@ describe("the routes", () => {
     ]);
   });
 
-  test("exactly one-click unsubscribe accepts any body", () => {
+  test("accept any body for one-click unsubscribe only", () => {
     expect(routes.filter(({ anyBody }) => anyBody).map(({ path }) => path)).toEqual([
       "/api/emails/public/unsubscribe/:sent_email_id/",
     ]);
   });
 
-  test("exactly the actions without a route say so in their contract", () => {
+  test("exist for each action whose contract does not exclude one", () => {
     const published = Object.entries(contracts).flatMap(([service, contract]) =>
       Object.entries<ActionContract>(contract).flatMap(([name, { visibility }]) =>
         visibility ? [] : [`${service}.${name}`],
@@ -154,7 +154,7 @@ describe("the routes", () => {
     expect(published.sort()).toEqual([...new Set<string>(routes.map(({ action }) => action))].sort());
   });
 
-  test("the gateway refuses a route to an internal action", () => {
+  test("cannot be given to an internal action", () => {
     const internal = contractOf("accounts.setPassword");
     const bind = () => routeHandler({ ...routes[0]!, action: "accounts.setPassword" }, internal, {} as RouteDeps);
     expect(bind).toThrow("accounts.setPassword is public: no route may lead to it");

@@ -21,7 +21,7 @@ describe("unknown fields", () => {
     ["receivers", "recievers", 1],
     ["schedule_for", "scheduled_for", 1],
     ["kitten", "sitting", 3],
-  ])("from %j to %j takes %i edits", (one, other, edits) => {
+  ])("are compared by edits: from %j to %j takes %i", (one, other, edits) => {
     expect([editDistance(one, other), editDistance(other, one)]).toEqual([edits, edits]);
   });
 
@@ -41,7 +41,7 @@ describe("unknown fields", () => {
     ["nam", "name"],
     ["naem", "name"],
     ["attachments", "attachment_ids"],
-  ])("%s means %s", (typed, meant) => {
+  ])("are explained: %s means %s", (typed, meant) => {
     expect(nearestField(typed, SEND)).toBe(meant);
   });
 
@@ -52,12 +52,12 @@ describe("unknown fields", () => {
     },
   );
 
-  test("a body with very many unknown names is refused with a hundred of them", () => {
+  test("are reported up to a hundred in a body with very many of them", () => {
     const names = Array.from({ length: 100_000 }, (_, no) => `name_of_a_field_${no}`);
     expect(Object.keys(unknownFieldErrors(names, SEND, "all"))).toHaveLength(100);
   });
 
-  test("a send refuses unknown fields, and ignores fields of its answer", () => {
+  test("are refused in a send, which ignores fields of its response", () => {
     const toList = routeOf("POST", `${E}/send/to-list/`);
     const fine = { name: "N", template_id: "t", smtp_config_id: "s", list_id: "l", is_transactional: false };
     const answered = { id: 1, status: "pending", total_emails: 1, created_at: "x", worker_task_id: "w" };
@@ -75,13 +75,13 @@ describe("unknown fields", () => {
     });
   });
 
-  test("a send to receivers ignores list_id, and fields of a receiver are variables", () => {
+  test("are variables in a receiver, and a send to receivers ignores list_id", () => {
     const body = { name: "N", receivers: [{ email: "a@b.example", emial: 1, template: 2 }], list_id: "l" };
     const errors = refused(routeOf("POST", `${E}/send/to-receivers/`), { ...body, bdy: 1 });
     expect(Object.keys(errors)).toEqual(["bdy"]);
   });
 
-  test("elsewhere only likely typos are refused", () => {
+  test("are refused elsewhere only if they are likely typos", () => {
     const create = routeOf("POST", `${E}/subscribers/`);
     expect(refused(create, { email: "a@b.example", colour: "red", name: "Ann" })).toEqual({});
     expect(refused(create, { email: "a@b.example", frist_name: "Ann", list: [] })).toEqual({
@@ -90,20 +90,20 @@ describe("unknown fields", () => {
     });
   });
 
-  test("the same applies to a list's query, where blank parameters are ignored", () => {
+  test("are treated the same in a list's query, where blank parameters are ignored", () => {
     const list = routeOf("GET", `${E}/subscribers/`);
     expect(refused(list, undefined, "page=2&_=17&utm_source=x&company=c&lists=")).toEqual({});
     expect(refused(list, undefined, "lists=x&serach=ann")).toEqual({ lists: hint("list"), serach: hint("search") });
   });
 
-  test("one-click unsubscribe, providers' reports and files are not checked", () => {
+  test("are not checked in one-click unsubscribe, providers' reports and files", () => {
     const isMedia = ({ upload }: Route) => upload === "media";
     for (const route of routes.filter((one) => one.anyBody || one.rawWith || isMedia(one))) {
       expect(refused(route, { emial: 1, list_ids: 2, "List-Unsubscribe": "One-Click" })).toEqual({});
     }
   });
 
-  test("sending back what was read is not refused", () => {
+  test("are not refused if they were read from the API", () => {
     const changing = routes.filter(({ method }) => method === "PATCH" || method === "PUT");
     expect(changing.length).toBeGreaterThan(5);
     for (const route of changing) {

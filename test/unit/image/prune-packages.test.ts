@@ -36,7 +36,7 @@ const TAKEN = [
   "@scope/one/HISTORY.md",
 ];
 
-test("removes maps, types, documentation and tests of packages, but no code or licences", () => {
+test("maps, types, documentation and tests of packages are removed, but no code or licences", () => {
   for (const file of [...KEPT, ...TAKEN]) {
     mkdirSync(dirname(join(modules, file)), { recursive: true });
     const name = dirname(file).split("/").at(-1);
@@ -51,7 +51,7 @@ test("removes maps, types, documentation and tests of packages, but no code or l
   expect(left).not.toContain("plain/test");
 });
 
-test("lists each package with its terms, from a readme if there is no other text", () => {
+test("each package is listed with its terms, from a readme if there is no other text", () => {
   const list = licenceList(packagesIn(modules));
   expect(list).toContain("plain 1.0.0: MIT");
   expect(list).toContain("one 1.0.0\n\n@scope/one/COPYING");

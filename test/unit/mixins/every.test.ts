@@ -104,7 +104,7 @@ test("the action is its own node's: it can be called there, and not from another
 test.each([
   [null, 0],
   [1, 1],
-])("of a run that takes long it warns after %s ms, and with null never", async (warnAfterMs, warnings) => {
+])("a warning about a long run is logged after %s ms, with null never", async (warnAfterMs, warnings) => {
   const { runs, work } = heldWork();
   const broker = brokerWith(work, {}, every(1, "work", { warnAfterMs }));
   const warn = jest.spyOn(broker.getLocalService("worker").logger, "warn").mockImplementation();

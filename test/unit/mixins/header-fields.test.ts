@@ -41,9 +41,12 @@ const FIELDS: [ActionOf, string, before?: string, behind?: string][] = [
   ["campaigns.sendCustom", "subject"],
 ];
 
-test.each(FIELDS)("%s: no line break and no control character in %s", (action, field, before = "a", behind = "b") => {
-  const errorsOf = compileValidator(contractOf(action).params);
-  expect(errorsOf({ [field]: `${before}${behind}` })).not.toHaveProperty(field);
-  const passed = BREAKS.filter((text) => !(field in errorsOf({ [field]: `${before}${text}${behind}` })));
-  expect(passed).toEqual([]);
-});
+test.each(FIELDS)(
+  "%s: neither a line break nor a control character appears in %s",
+  (action, field, before = "a", behind = "b") => {
+    const errorsOf = compileValidator(contractOf(action).params);
+    expect(errorsOf({ [field]: `${before}${behind}` })).not.toHaveProperty(field);
+    const passed = BREAKS.filter((text) => !(field in errorsOf({ [field]: `${before}${text}${behind}` })));
+    expect(passed).toEqual([]);
+  },
+);

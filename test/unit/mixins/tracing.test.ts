@@ -9,7 +9,7 @@ import { type Collector, startCollector } from "../../support/otlp-collector.ts"
 
 const env = { DATABASE_URL: "postgres://x/y", SECRET_KEY: "0123456789abcdef" };
 
-test("without a collector there is no hook, and no call has anything to do with traces", () => {
+test("a service without a collector has no hook, and no call is traced", () => {
   expect(tracing(readConfig(env))).toEqual({ name: "Tracing" });
   expect(tracer()).toBeUndefined();
 });
@@ -89,7 +89,7 @@ describe("calls and events of a recorded trace", () => {
     expect(JSON.stringify(seen)).not.toContain("traceparent");
   });
 
-  test("are named in log entries: trace_id and span_id", async () => {
+  test("are named in log entries by trace_id and span_id", async () => {
     const deliver = collector.spans().find(({ name }) => name === "inner.deliver")!;
     expect(lines.find(({ msg }) => msg === "delivering")).toMatchObject({
       trace_id: deliver.traceId,
@@ -97,7 +97,7 @@ describe("calls and events of a recorded trace", () => {
     });
   });
 
-  test("say of an error its kind and never its words", async () => {
+  test("contain of an error its kind and never its message", async () => {
     await expect(request("failing", "outer.fail")).rejects.toThrow("ann@");
     const spans = await collector.until((all) => all.some(({ name }) => name === "failing"));
     expect(spans.find(({ name }) => name === "outer.fail")).toMatchObject({

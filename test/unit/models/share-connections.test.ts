@@ -10,7 +10,7 @@ test("a process never opens more connections than DATABASE_POOL, and every use h
   }
 });
 
-test("sending has the most, and Sequelize the same few in a large pool", () => {
+test("sending has the largest share, and Sequelize the same few in a large pool", () => {
   for (const [total, { sql, prepared, models }] of SHARES.filter(([total]) => total >= 10)) {
     expect([total, sql >= prepared + models]).toEqual([total, true]);
     expect(models).toBeLessThanOrEqual(4);

@@ -183,7 +183,7 @@ describe("nodes", () => {
   });
   const judged = (...nodes: Node[]) => states(nodeFindings(nodes, undefined));
 
-  test("without problems are one line, however many there are", () => {
+  test("are one line if they have no problem, however many there are", () => {
     const one = judged(node("a"));
     expect(new Set(Object.values(one))).toEqual(new Set(["ok"]));
     expect(nodeFindings([node("a"), node("b"), node("c")], undefined)).toHaveLength(Object.keys(one).length);
@@ -206,7 +206,7 @@ describe("nodes", () => {
     expect(judged(...nodes)).toMatchObject({ [check]: state });
   });
 
-  test("a command of other files than the service was started from is pointed at", () => {
+  test("a command of other files than the running service's is reported", () => {
     const found = nodeFindings([node("a")], "9.9.9").find(({ check }) => check === "version of the command");
     expect(found).toMatchObject({ state: "warn", found: expect.stringContaining("9.9.9") });
   });
@@ -221,7 +221,7 @@ describe("settings", () => {
     ALLOW_PRIVATE_NETWORKS: false,
   } as const;
 
-  test("of a service that is well set up are all ok, and no secret is shown", () => {
+  test("are all ok for a service that is well set up, and no secret is shown", () => {
     const findings = addressFindings(PUBLIC);
     expect(findings.filter(({ state }) => state !== "ok")).toEqual([]);
     expect(JSON.stringify(findings)).not.toContain("geheim");
@@ -257,7 +257,7 @@ describe("settings", () => {
     });
   });
 
-  test("a certificate that expires soon or has expired", () => {
+  test("include a certificate that expires soon or has expired", () => {
     const days = (n: number) => certificateFinding(n * 86_400_000, 0).state;
     expect([days(60), days(5), days(-1)]).toEqual(["ok", "warn", "fail"]);
   });

@@ -20,7 +20,7 @@ test("every package of the production lock has a licence that is allowed (script
   expect(others.map((one) => `${idOf(one)}: ${one.licence || "none"}`)).toEqual([]);
 });
 
-test("what was read by hand is in the lock, and the packages' own files say it", () => {
+test("licences that a person read are of packages in the lock, and the packages' own files state them", () => {
   for (const [id, licence] of Object.entries(READ_BY_HAND)) {
     const { name } = packages.find((one) => idOf(one) === id) ?? { name: "" };
     // Otherwise another version was installed, and its licence must be read.
@@ -32,7 +32,7 @@ test("what was read by hand is in the lock, and the packages' own files say it",
   }
 });
 
-test("a licence stands for itself, any of those joined by OR, and all of those joined by AND", () => {
+test("a licence counts as itself, any of those joined by OR, and all of those joined by AND", () => {
   const allowed = [
     "MIT",
     "(MIT)",
@@ -58,7 +58,7 @@ test("a licence stands for itself, any of those joined by OR, and all of those j
   expect(refused.filter(isAllowed)).toEqual([]);
 });
 
-test("the list has what the image has: what only development and laptops need is not in it", () => {
+test("the list equals the image: it has no package used only for development or on laptops", () => {
   const few: Lock = {
     packages: {
       "": { version: "1.0.0" },

@@ -58,7 +58,7 @@ describe("this repository", () => {
     }
   });
 
-  test("is refused a version that is not greater, in one line", () => {
+  test("refuses a version that is not greater, in one line", () => {
     const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/release/run.ts"), "0.0.1"], { encoding: "utf8" });
     expect([status, stderr]).toEqual([1, `0.0.1 is not greater than ${here}, the version in package.json.\n`]);
   });
@@ -77,7 +77,7 @@ test.each([
     expect(() => checkGreater(none, lower)).toThrow("not a version");
 });
 
-test("what was unreleased becomes the version's, and what has no entry is not released", () => {
+test("the unreleased section becomes the version's, and a version without entries is refused", () => {
   const released = releasedChangelog(CHANGELOG, "3.5.0", DATE);
   expect(released).toContain(
     "## [Unreleased]\n\n## [3.5.0] - 2026-11-24\n\n### Upgrading from 3.4.5\nBack up first.\n",
@@ -98,7 +98,7 @@ test("commands in documents get the new tag, and versions of other things stay",
   ).toThrow("package.json must contain the version 3.4.5 once");
 });
 
-describe("in a repository", () => {
+describe("a release in a repository", () => {
   let root: string;
   const git = (...args: string[]) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
   const read = (file: string) => readFileSync(join(root, file), "utf8");
@@ -140,7 +140,7 @@ describe("in a repository", () => {
     );
   }
 
-  test("a release is one commit with the version in every place, an annotated tag, and what goes with it", () => {
+  test("is one commit with the version in every place, an annotated tag, and its files", () => {
     const planned = plan(root, "3.5.0", DATE);
     // A plan (--dry-run) writes nothing.
     expect(git("status", "--porcelain")).toBe("");
@@ -178,7 +178,7 @@ describe("in a repository", () => {
     expect(readFileSync(join(folder, "notes.md"), "utf8")).toContain("- A thing.\n");
   }, 180_000);
 
-  test("what cannot be released is refused, and nothing changes", () => {
+  test("is refused with nothing changed if it cannot be made", () => {
     const refused = (version: string, reason: string) => {
       const before = state();
       expect(() => plan(root, version, DATE)).toThrow(reason);
@@ -199,7 +199,7 @@ describe("in a repository", () => {
     refused("3.5.0", "nothing to release");
   });
 
-  test("a step that fails leaves the files as they were, no commit and no tag", () => {
+  test("leaves the files as they were, without commit and tag, if a step fails", () => {
     // Generates the chart if there is a script for it.
     setScripts('{ "chart": "touch k8s/chart/half-done.yaml; exit 3" }');
     commit();
@@ -210,7 +210,7 @@ describe("in a repository", () => {
     expect(state()).toEqual(before);
   });
 
-  test("the commands that publish name the tag, both processors, the commit and the chart", () => {
+  test("prints the commands that publish, with the tag, both processors, the commit and the chart", () => {
     const revision = { version: "3.5.0", commit: "4f2a", committedAt: 1_795_500_000 };
     const [push, build, ...chart] = publishing(root, revision, ".cache/release/3.5.0");
     expect(push).toBe("git push origin HEAD v3.5.0");

@@ -27,22 +27,22 @@ const NAMES = [
   "Größe =?utf-8?Q?evil.exe?=.txt",
 ];
 
-describe("an attachment named", () => {
-  test.each(NAMES)("%j is named by RFC 2231, and by plain letters to those who do not know it", async (name) => {
+describe("an attachment name", () => {
+  test.each(NAMES)("%j is encoded by RFC 2231, with plain letters for clients that do not know it", async (name) => {
     const { head } = await partOf(name);
     expect(extended(head, "filename")).toBe(name);
     expect(head).not.toContain("=?");
     expect(head.replace(/;\r\n name="[A-Za-z0-9._-]+"|;\r\n name(?:\*\d+)\*=[^;\r]+/g, "")).not.toMatch(/\bname/);
   });
 
-  test("in any of these ways is read so by Python's strict policy", async () => {
+  test("is read correctly by Python's strict policy in each of these forms", async () => {
     if (!hasPython) return console.info("No python3 here: not checked against Python's email policy.");
     const messages = await Promise.all(NAMES.map(async (name) => (await partOf(name)).message));
     const expected = NAMES.map((filename) => ({ defects: [], attachments: [{ filename }] }));
     expect(readByPython(messages)).toMatchObject(expected);
   });
 
-  test("any other way keeps its plain form", async () => {
+  test("stays plain otherwise", async () => {
     const { head } = await partOf("a = b? c.txt");
     expect(head).toContain(';\r\n name="a = b? c.txt"');
     expect(head).toContain(';\r\n filename="a = b? c.txt"');

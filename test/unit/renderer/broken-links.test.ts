@@ -29,7 +29,7 @@ test.each([
   ["https://exa mple.com", undefined],
   ["C:\\Users\\me\\logo.png", undefined],
   ["file:///home/me/logo.png", undefined],
-])("%s → %s", (address, meant) => {
+])("the link %s becomes %s", (address, meant) => {
   expect(brokenLink(address)).toEqual({ address, ...(meant === undefined ? {} : { meant }) });
 });
 
@@ -52,9 +52,9 @@ test.each([
   "{{ url }}",
   "%unsubscribe_url%",
   "",
-])("%s is left alone", (address) => expect(brokenLink(address)).toBeUndefined());
+])("the link %s is unchanged", (address) => expect(brokenLink(address)).toBeUndefined());
 
-test("are found and fixed in every URL, and only there", () => {
+test("broken links are found and fixed in every URL, and only there", () => {
   const html = `<a href="www.a.com/?x=1&amp;y=2">www.a.com</a> <area href='//b.com'><img src=//c.com/x.png>
 <td background="http:/d.com/y.png" style="background:url(//e.com/z.png)"><a href="page.html">p</a><a href="www.a.com/[[R&D]]">q</a>
 <!--[if mso]><v:fill src="//f.com/"/><![endif]--><a href="https://ok.com">ok</a><!-- <a href="www.no.com"> -->`;

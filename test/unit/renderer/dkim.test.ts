@@ -44,7 +44,7 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (kind) => {
   const { privateKey, record } = kinds[kind];
   const dkim = { domain: "example.org", selector: "s1", privateKey };
 
-  test.each(Object.entries(contents))("holds for %s", async (_name, content) => {
+  test.each(Object.entries(contents))("is valid for %s", async (_name, content) => {
     const { message } = await makeMail(
       { ...content, dkim: [dkim] },
       { attributes: { x: "  ‏שלום  " }, cc: ["carl@example.com"] },
@@ -84,7 +84,7 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (kind) => {
   });
 });
 
-describe("two keys", () => {
+describe("two DKIM keys", () => {
   const records: Record<string, string> = {
     "r1._domainkey.example.org": kinds.rsa.record,
     "e1._domainkey.mail.example.org": kinds.ed25519.record,
@@ -103,12 +103,12 @@ describe("two keys", () => {
     ["e1", "mail.example.org", "pass"],
   ];
 
-  test.each(Object.entries(contents))("make two signatures that hold, RSA first, for %s", async (_name, content) => {
+  test.each(Object.entries(contents))("make two valid signatures, RSA first, for %s", async (_name, content) => {
     const { message } = await makeMail({ ...content, dkim }, { cc: ["carl@example.com"] });
     expect(await results(message)).toEqual(both);
   });
 
-  test("neither signature needs the other", async () => {
+  test("make signatures that do not need each other", async () => {
     const text = (await makeMail({ dkim })).message.toString("latin1");
     const fields = /^(DKIM-Signature: .*?\r\n)(?=DKIM-Signature)(DKIM-Signature: .*?\r\n)(?=\S)/s.exec(text)!;
     for (const [at, field] of [fields[1]!, fields[2]!].entries()) {
@@ -116,7 +116,7 @@ describe("two keys", () => {
     }
   });
 
-  test("both break when a second From is added", async () => {
+  test("make signatures that both break when a second From is added", async () => {
     const { message } = await makeMail({ dkim });
     const forged = Buffer.concat([Buffer.from("From: evil@example.com\r\n"), message]);
     expect((await results(forged)).map(([, , result]) => result)).not.toContain("pass");

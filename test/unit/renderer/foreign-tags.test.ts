@@ -76,7 +76,7 @@ test.each<[string, string, string]>([
   ],
   ["MailerLite", "{$name} {$unsubscribe}", "[[first_name]] [[last_name]] [[unsubscribe_url]]"],
   ["a script", "${name} ${user.firstName}", "[[first_name]] [[last_name]] [[first_name]]"],
-])("of %s: %s", (_product, source, ours) => {
+])("the tags of %s are converted: %s", (_product, source, ours) => {
   expect(foreignTags(source).length).toBeGreaterThan(0);
   expect(converted(source)).toBe(ours);
   expect(found(ours)).toEqual([]);
@@ -108,7 +108,7 @@ test.each([
   expect(converted(source)).toBe(source);
 });
 
-test("is done in linear time", () => {
+test("a conversion takes linear time", () => {
   const started = performance.now();
   for (const piece of ["*|", "{{", "{%", "%%a", "[%", "${", "<style>", "<%=", "[first name", "{!A", "%recipient."]) {
     foreignTags(piece.repeat(200_000 / piece.length));

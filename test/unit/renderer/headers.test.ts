@@ -20,7 +20,7 @@ describe("the headers of every email", () => {
     ["MIME-Version", "1.0"],
     ["Cc", undefined],
     ["Bcc", undefined],
-  ])("%s", async (name, value) => expect(fieldOf((await makeMail()).message, name)).toBe(value));
+  ])("include %s", async (name, value) => expect(fieldOf((await makeMail()).message, name)).toBe(value));
 
   test("are on transactional mail as well, which gets no footer", async () => {
     const { message } = await makeMail({ isTransactional: true });
@@ -29,7 +29,7 @@ describe("the headers of every email", () => {
     expect((await read(message)).html).not.toContain("unsubscribe");
   });
 
-  test("Date is now, in the form of RFC 5322", async () => {
+  test("include the current Date, in the form of RFC 5322", async () => {
     // Whole seconds.
     const beforeMs = Math.floor(Date.now() / 1_000) * 1_000;
     const date = fieldOf((await makeMail()).message, "Date")!;
@@ -38,20 +38,20 @@ describe("the headers of every email", () => {
     expect(Date.parse(date)).toBeLessThanOrEqual(Date.now());
   });
 
-  test("Reply-To is the configured one", async () => {
+  test("include the configured Reply-To", async () => {
     expect(fieldOf((await makeMail({ replyToEmail: "team@example.net" })).message, "Reply-To")).toBe(
       "team@example.net",
     );
   });
 
-  test("the same email made twice differs in nothing but its Date", async () => {
+  test("are the same when an email is made twice, except its Date", async () => {
     const without = ({ message }: { message: Buffer }) => message.toString("latin1").replace(/^Date:.*$/m, "");
     expect(without(await makeMail())).toBe(without(await makeMail()));
   });
 });
 
 describe("copies", () => {
-  test("cc is visible to all, bcc to none", async () => {
+  test("are visible to all in cc, and to none in bcc", async () => {
     const to = { cc: ["carl@example.com", "dora@example.com"], bcc: ["eve@example.com"] };
     for (const copy of [false, true]) {
       const { message } = await makeMail({}, to, { copy });
@@ -62,7 +62,7 @@ describe("copies", () => {
     }
   });
 
-  test("an unusable cc fails nothing", async () => {
+  test("fail nothing if a cc is unusable", async () => {
     const { message, smtputf8 } = await makeMail(
       {},
       { cc: ["carl@example.com", "x\r\nBcc: y@z.example", "jörg@example.com"] },
@@ -75,7 +75,7 @@ describe("copies", () => {
 });
 
 describe("addresses", () => {
-  test("a non-ASCII domain is sent as punycode, which any server accepts", async () => {
+  test("are sent as punycode, which any server accepts, if the domain is not ASCII", async () => {
     const { message, smtputf8 } = await makeMail(
       { senderEmail: "ann@bücher.example" },
       { email: "bob@münchen.example" },
@@ -85,7 +85,7 @@ describe("addresses", () => {
     expect(faultsOfBytes(message)).toEqual([]);
   });
 
-  test("a non-ASCII local part is sent as UTF-8 and needs SMTPUTF8", async () => {
+  test("are sent as UTF-8 and need SMTPUTF8 if the local part is not ASCII", async () => {
     const { message, smtputf8 } = await makeMail({}, { email: "用户@example.com" });
     expect(smtputf8).toBe(true);
     expect(Buffer.from(fieldOf(message, "To")!, "latin1").toString()).toBe("用户@example.com");
@@ -101,7 +101,7 @@ describe("addresses", () => {
     "a@b.example\r\nBcc: x@y.example",
     "<a@b.example>",
     "a@b.example, c@d.example",
-  ])("%j is refused", async (email) => {
+  ])("are refused in the form %j", async (email) => {
     await expect(makeMail({}, { email })).rejects.toThrow("The address is not valid.");
   });
 });
@@ -113,7 +113,7 @@ describe("names and subjects", () => {
     ["=?utf-8?B?RXZl?=", "what looks like an encoded word"],
     [`${"Very long name ".repeat(20)}`, "length"],
     ["Zoë ".repeat(60), "length beyond ASCII"],
-  ])("%j as a sender's and list's name (%s)", async (name) => {
+  ])("encode %j as a sender's and list's name (%s)", async (name) => {
     const { message } = await makeMail({ senderName: name, listName: name });
     expect(faultsOfBytes(message)).toEqual([]);
     expect(fieldOf(message, "Bcc")).toBeUndefined();
@@ -132,7 +132,7 @@ describe("names and subjects", () => {
     "Größe: 100 % = alles?_",
     "日本語".repeat(60),
     "👩‍👩‍👧".repeat(40),
-  ])("%j as a subject survives encoding", async (subject) => {
+  ])("survive encoding: %j as a subject", async (subject) => {
     const { message } = await makeMail({ subject });
     const lines = message.toString("latin1").split("\r\n\r\n")[0]!.split("\r\n");
     expect(
@@ -141,7 +141,7 @@ describe("names and subjects", () => {
     expect((await read(message)).subject ?? "").toBe(subject);
   });
 
-  test("an encoded word is at most 75 characters and splits no character", async () => {
+  test("are split into encoded words of at most 75 characters without splitting a character", async () => {
     const { message } = await makeMail({ subject: "é🎂".repeat(80) });
     const words = fieldOf(message, "Subject")!.split(/\s+/);
     expect(words.length).toBeGreaterThan(3);
@@ -152,7 +152,7 @@ describe("names and subjects", () => {
   });
 });
 
-describe("the structure", () => {
+describe("the MIME structure", () => {
   test("is multipart/alternative, and within multipart/mixed when there are attachments", async () => {
     const plain = (await makeMail()).message.toString("latin1");
     expect(plain.match(/^Content-Type: [^;]+/gm)).toEqual([
@@ -184,7 +184,7 @@ describe("the structure", () => {
     expect(faultsOfBytes(message)).toEqual([]);
   });
 
-  test("an attached text that is UTF-8 declares it", async () => {
+  test("declares UTF-8 for an attached text that is UTF-8", async () => {
     const attached = async (contentType: string, data: Buffer) => {
       const { message } = await makeMail({ attachments: [{ filename: "a.txt", contentType, data }] });
       return /Content-Type: [a-z]+\/[a-z]+(;\r\n charset=[\w-]+)?;\r\n name="a.txt"/.exec(
@@ -196,7 +196,7 @@ describe("the structure", () => {
     expect(await attached("application/json", Buffer.from("{}"))).toBeUndefined();
   });
 
-  test("boundaries differ by campaign", async () => {
+  test("has different boundaries in each campaign", async () => {
     const boundary = async (campaignId: string) =>
       /boundary="([^"]+)"/.exec((await makeMail({ campaignId })).message.toString("latin1"))![1];
     const [one, again, other] = [await boundary(CAMPAIGN), await boundary(CAMPAIGN), await boundary(LIST)];
@@ -204,7 +204,7 @@ describe("the structure", () => {
     expect(one).not.toBe(other);
   });
 
-  test("mostly non-ASCII text is base64, other text quoted-printable", async () => {
+  test("uses base64 for mostly non-ASCII text, quoted-printable for other text", async () => {
     const encodings = async (body: string) =>
       (await makeMail({ body })).message.toString("latin1").match(/(?<=^Content-Transfer-Encoding: ).*(?=\r)/gm);
     expect(await encodings(`<p>${"Привет ".repeat(40)}</p>`)).toEqual(["base64", "base64"]);

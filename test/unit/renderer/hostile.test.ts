@@ -25,7 +25,7 @@ const NAMES = [
   "require",
 ];
 
-describe("a template reaches nothing but the recipient's own data", () => {
+describe("a template reaches nothing but the recipient's own data:", () => {
   const data = { a: { b: 1 }, list: [1, 2], text: "abc" };
 
   test.each(NAMES)("[[%s]] is empty", (name) => {
@@ -33,11 +33,11 @@ describe("a template reaches nothing but the recipient's own data", () => {
     expect(say(`[[#if ${name}]]there[[/if]][[#each ${name}]]there[[/each]]`, data).html).toBe("");
   });
 
-  test.each(NAMES.slice(0, 10))("[[this.%s]] of a loop is empty", (name) => {
+  test.each(NAMES.slice(0, 10))("[[this.%s]] in a loop is empty", (name) => {
     expect(say(`[[#each list]][[this.${name}]][[/each]]`, { list: [{ a: 1 }, "text", 5, null, [1]] }).html).toBe("");
   });
 
-  test("a field that happens to have such a name is a field", () => {
+  test("a field that happens to have such a name is an ordinary field", () => {
     const data = JSON.parse('{"__proto__": {"x": "own"}, "constructor": "mine"}');
     expect(say("[[__proto__.x]] [[constructor]]", data).html).toBe("own mine");
     expect(({} as { x?: string }).x).toBeUndefined();
@@ -60,7 +60,7 @@ describe("a template is limited", () => {
     ["lists of nothing", "[[objects]]"],
     ["loops over nothing", "[[#each a]][[/each]]"],
     ["addresses", '<a href="[[a]]"></a>'],
-  ])("loops that do much and write nothing stop early: %s", async (_name, inner) => {
+  ])("loops that do much work without output stop early: %s", async (_name, inner) => {
     const body = `${"[[#each x]]".repeat(3)}${inner.repeat(1_000)}${"[[/each]]".repeat(3)}`;
     const attributes = { x: many, objects: many.map(() => ({})) };
     const refused = async () =>

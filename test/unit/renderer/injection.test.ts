@@ -75,8 +75,8 @@ function fieldNames(message: Buffer): string[][] {
   return heads.map((head) => head.split(/\r\n(?![ \t])/).map((field) => field.slice(0, field.indexOf(":"))));
 }
 
-describe.each(Object.entries(PLACES))("in %s", (_, place) => {
-  test.each(HOSTILE)("%j adds no field, no part and no command", async (value) => {
+describe.each(Object.entries(PLACES))("a value in %s", (_, place) => {
+  test.each(HOSTILE)("adds no field, no part and no command: %j", async (value) => {
     for (const copy of [false, true]) {
       const { message } = await make(place, value, copy);
       expect(fieldNames(message)).toEqual(fieldNames((await make(place, "plain@example.com", copy)).message));
@@ -90,8 +90,8 @@ describe.each<[string, Place]>([
   ["the recipient's domain", (domain) => ({ to: { email: `ann@${domain}.com` } })],
   ["the sender's address", (senderEmail) => ({ content: { senderEmail } })],
   ["the address for replies", (replyToEmail) => ({ content: { replyToEmail } })],
-])("in %s", (_, place) => {
-  test.each(HOSTILE)("%j makes no mail at all", async (value) => {
+])("an address in %s", (_, place) => {
+  test.each(HOSTILE)("makes no mail at all if it is %j", async (value) => {
     await expect(make(place, value)).rejects.toThrow(UnusableAddress);
   });
 });

@@ -33,7 +33,7 @@ describe("inlining styles", () => {
     expect(styles(html)).toEqual(["font-size: 10px; color: red; margin: 1px;"]);
   });
 
-  test("sheets for print, or marked to stay, are neither applied nor changed", () => {
+  test("sheets for print, or marked to stay, are neither inlined nor changed", () => {
     const body = `<style media="print">${sheet}</style><style data-embed>${sheet}</style><p class="a">x</p>`;
     expect(withInlinedCss(body)).toBe(body);
   });
@@ -45,7 +45,7 @@ describe("inlining styles", () => {
     expect(html).toBe(`<style></style>${mso}${other.replace("<p", '<p style="color: red;"')}`);
   });
 
-  test("conditions, loops and values survive everywhere, also around half an element", () => {
+  test("conditions, loops and values survive everywhere, also around an unclosed element", () => {
     const body = [
       '[[#if vip]]<div class="a">[[#else]]<div>[[/if]]<p [[attr]] title="[[t|default:"q"]]">Hi [[[raw]]] \\[[x]]</p></div>',
       '<table>[[#each rows]]<tr><td class="a">[[this.x]]</td></tr>[[/each]]</table>',
@@ -80,7 +80,7 @@ describe("inlining styles", () => {
     expect(styles(withInlinedCss(`<style>${css}</style><p class="${className}">x</p>`))).toEqual(style ? [style] : []);
   });
 
-  test("a variable id takes no other rules away, unless it may be an id of the sheet", () => {
+  test("a variable id does not keep other rules in the sheet, unless it may be an id of the sheet", () => {
     const html = (css: string, id: string) =>
       withInlinedCss(`<style>.a{color:#fff}${css}</style><p class="a" id="${id}">x</p>`);
     expect(styles(html("#outlook{top:0}", "row-[[n]]"))).toEqual(["color: #fff;"]);
@@ -88,7 +88,7 @@ describe("inlining styles", () => {
     expect(styles(html("#row-1{color:red}", "row-[[n]]"))).toEqual([]);
   });
 
-  test("a rule within a condition is left to the sheet", () => {
+  test("a rule within a condition stays in the sheet", () => {
     const conditional = '<style>[[#if dark]].a{color:white}[[/if]]</style><p class="a">x</p>';
     expect(withInlinedCss(conditional)).toBe(conditional);
   });
@@ -100,7 +100,7 @@ describe("inlining styles", () => {
     expect(html).toMatch(/font-family: 'A B'; .*top: 0;">x<\/p>$/);
   });
 
-  test("done twice it changes nothing more", () => {
+  test("a second run changes nothing", () => {
     const once = withInlinedCss(`<style>${sheet} a:hover{top:0}</style><p class="a">x</p>`);
     expect(withInlinedCss(once)).toBe(once);
   });
@@ -118,7 +118,7 @@ describe("inlining styles", () => {
     ["10,000 rules", `<style>${".a b{top:0}".repeat(10_000)}</style><p>x</p>`],
     ["16,000 characters of attributes", `<style>.a{top:0}</style><p class="${"a ".repeat(8_000)}">x</p>`],
     ["words that look like ours", '<style>.tag0x0z{top:0}</style><p class="tag0x0z">tag0x0z [[x]] tag1x</p>'],
-  ])("%s: whatever comes, all but the sheet stays", (_what, body) => {
+  ])("%s changes nothing but the sheet", (_what, body) => {
     const { html = "" } = makeHtml({ body, isMjml: false, inlinesCss: true });
     const seen = (text: string) => text.replace(/<style>[\s\S]*?(?:<\/style>|$)/, "").replace(/ style="[^"]*"/g, "");
     expect(html).not.toBe("");

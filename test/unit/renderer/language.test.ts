@@ -23,7 +23,7 @@ describe("variables", () => {
     ["[[list]]", { list: ["a", 1, null, { x: 1 }] }, "a, 1"],
     ["[[object]]", { object: { a: 1 } }, ""],
     ["[[list.1]]", { list: ["a", "b"] }, "b"],
-  ])("%s", (template, data, expected) => expect(html(template, data)).toBe(expected));
+  ])("are replaced: %s", (template, data, expected) => expect(html(template, data)).toBe(expected));
 
   test("are escaped in a body and not in a subject or text", () => {
     expect(say("[[x]]", { x: `<b>"Tom" & 'Ann'</b>` })).toEqual({
@@ -33,7 +33,7 @@ describe("variables", () => {
     });
   });
 
-  test("in three brackets are not escaped; the text part keeps their words", () => {
+  test("are not escaped in three brackets; the text part keeps their words", () => {
     expect(say("[[[x]]]", { x: "<b>A &amp; B</b>" })).toMatchObject({ html: "<b>A &amp; B</b>", text: "A & B" });
   });
 
@@ -41,7 +41,7 @@ describe("variables", () => {
     expect(say("[[x]]!", { x: "a\r\nBcc: b@c.example\u2028d\u0000" }).subject).toBe("a Bcc: b@c.example d !");
   });
 
-  test("that are built in take precedence over attributes; a receiver's names over its subscriber's", () => {
+  test("have an order: built-in ones before attributes, a receiver's names before its subscriber's", () => {
     const attributes = { email: "evil@example.com", first_name: "Attribute", unsubscribe_url: "https://evil.example" };
     expect(html("[[email]] [[first_name]]", attributes)).toBe("bob@example.com ");
     expect(html("[[unsubscribe_url]]", attributes)).toMatch(
@@ -52,7 +52,7 @@ describe("variables", () => {
     expect(say("[[first_name]] [[last_name]]", {}, { first_name: "Stored", last_name: "L" }).html).toBe("Stored L");
   });
 
-  test("of a receiver take precedence over attributes of the same name", () => {
+  test("take a receiver's value before an attribute of the same name", () => {
     expect(say("[[a]] [[b]]", {}, { variables: { a: 1 }, attributes: { a: 2, b: 3 } }).html).toBe("1 3");
   });
 });
@@ -70,9 +70,9 @@ describe("the case of a variable's name", () => {
     ["[[#if vip]]yes[[#else]]no[[/if]]", { VIP: true }, "yes"],
     ["[[city|default:Rome]]", { City: "" }, "Rome"],
     ["[[constructor]] [[__PROTO__]] [[toString]]", {}, "  "],
-  ])("%s", (template, data, expected) => expect(html(template, data)).toBe(expected));
+  ])("is handled: %s", (template, data, expected) => expect(html(template, data)).toBe(expected));
 
-  test("says nothing in built-in variables either, and an exact match wins over them", () => {
+  test("is ignored in built-in variables, too, and an exact match wins over them", () => {
     const person = { first_name: "Ann", variables: { CITY: "Bonn" }, attributes: { Email: "own" } };
     expect(say("[[First_Name]] [[FIRST_NAME]] [[EMAIL]] [[city]]", {}, person).html).toBe(
       "Ann Ann bob@example.com Bonn",
@@ -107,7 +107,7 @@ describe("a default and an encoding", () => {
       { x: "a/b c" },
       '<a href="https://x.example/a%2Fb%20c?q=a%2Fb%20c">x</a>',
     ],
-  ])("%s", (template, data, expected) => expect(html(template, data)).toBe(expected));
+  ])("apply to %s", (template, data, expected) => expect(html(template, data)).toBe(expected));
 
   test("are the same in subject and text, and one value may have several", () => {
     const template = "[[x|default:you]] [[x|default:them]] [[x|urlencode]]!";
@@ -120,11 +120,11 @@ describe("a default and an encoding", () => {
     ["[[x|]]", '"x|" is not a variable\'s name at line 1, column 1.'],
     ["[[|default:x]]", '"|default:x" is not a variable\'s name at line 1, column 1.'],
     ["[[#if x|default:y]][[/if]]", '"x|default:y" is not a variable\'s name at line 1, column 1.'],
-  ])("%s is reported", (template, sentence) => {
+  ])("cause an error if unknown: %s", (template, sentence) => {
     expect(compileTemplate(template, "body").errors).toContain(sentence);
   });
 
-  test("an encoded link to unsubscribe is none that can be followed", () => {
+  test("make an unsubscribe link unusable", () => {
     expect(showsAlways('<a href="https://x.example/?u=[[unsubscribe_url|urlencode]]">x</a>', "unsubscribe_url")).toBe(
       false,
     );
@@ -148,7 +148,7 @@ describe("conditions", () => {
     [true, "yes"],
     [["a"], "yes"],
     [{}, "yes"],
-  ])("%j is %s", (x, expected) => expect(html("[[#if x]]yes[[#else]]no[[/if]]", { x })).toBe(expected));
+  ])("in the form %j are %s", (x, expected) => expect(html("[[#if x]]yes[[#else]]no[[/if]]", { x })).toBe(expected));
 
   test("may test built-in addresses", () => {
     expect(
@@ -189,10 +189,10 @@ describe("loops", () => {
     ["[[#each x]]never[[/each]]", {}, ""],
     ["[[#each x]]never[[/each]]", { x: "text" }, ""],
     ["[[#each x]]never[[/each]]", { x: { a: 1 } }, ""],
-  ])("%s", (template, data, expected) => expect(html(template, data)).toBe(expected));
+  ])("work: %s", (template, data, expected) => expect(html(template, data)).toBe(expected));
 });
 
-describe("text that is no syntax", () => {
+describe("text that is not syntax", () => {
   test.each([
     ["\\[[name]]", "[[name]]"],
     ["\\[[[[name]]", "[[Ann"],
@@ -201,14 +201,14 @@ describe("text that is no syntax", () => {
     ["<!--[if mso]>x<![endif]-->", "<!--[if mso]>x<![endif]-->"],
     ["[[[[name]]]]", "[Ann]"],
     ["C:\\[x]", "C:\\[x]"],
-  ])("%s", (template, expected) => expect(html(template, { name: "Ann" })).toBe(expected));
+  ])("stays unchanged: %s", (template, expected) => expect(html(template, { name: "Ann" })).toBe(expected));
 
-  test("a value is never read as a template", () => {
+  test("is any value, which is never read as a template", () => {
     expect(html("[[a]]", { a: "[[b]] {{b}} \\[[ ${b}", b: "secret" })).toBe("[[b]] {{b}} \\[[ ${b}");
   });
 });
 
-describe("errors name line and column", () => {
+describe("errors with line and column", () => {
   test.each([
     ["a\nb [[#if x]]", ["[[#if …]] is never closed at line 2, column 3."]],
     ["[[/each]]", ["[[/each]] has no beginning at line 1, column 1."]],
@@ -233,13 +233,13 @@ describe("errors name line and column", () => {
     ["[[@index]]", ["[[@index]] outside of [[#each]] at line 1, column 1."]],
     ["[[@root]]", ["Unknown variable [[@root]] at line 1, column 1."]],
     ["[[a..b]]", ['"a..b" is not a variable\'s name at line 1, column 1.']],
-  ])("%j", (source, errors) => expect(compileTemplate(source, "body").errors).toEqual(errors));
+  ])("are reported in %j", (source, errors) => expect(compileTemplate(source, "body").errors).toEqual(errors));
 
-  test("at most ten of them", () => {
+  test("are reported for at most ten of them", () => {
     expect(compileTemplate("[[#nope]]\n".repeat(500), "body").errors).toHaveLength(10);
   });
 
-  test("a source over the limit is refused before parsing", () => {
+  test("are not read from a source over the limit", () => {
     expect(compileTemplate("x".repeat(1_000_001), "body").errors).toEqual(["Longer than 1000000 characters."]);
     expect(compileTemplate("x".repeat(999), "subject").errors).toEqual(["Longer than 998 characters."]);
   });

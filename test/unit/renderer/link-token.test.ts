@@ -5,7 +5,7 @@ const key = randomBytes(32);
 const id = "018f0000-0000-7000-8000-0123456789ab";
 
 describe("tokens of tracked links", () => {
-  test("each holds its email and its number, also beyond one character", () => {
+  test("contain their email and link number, also beyond one character", () => {
     const made = new LinkTokens(key, id);
     const tokens = Array.from({ length: 4201 }, (_, link) => made.text(link));
     for (const link of [0, 1, 7, 8, 63, 64, 4095, 4096, 4097, 4200]) {
@@ -15,7 +15,7 @@ describe("tokens of tracked links", () => {
     expect(new Set(tokens).size).toBe(tokens.length);
   });
 
-  test("any mail id survives", () => {
+  test("contain any mail id", () => {
     for (let i = 0; i < 50; i++) {
       const any = randomUUID();
       const tokens = new LinkTokens(key, any);
@@ -23,7 +23,7 @@ describe("tokens of tracked links", () => {
     }
   });
 
-  test("a token with one changed character is invalid", () => {
+  test("are invalid with one changed character", () => {
     const token = new LinkTokens(key, id).text(1);
     for (let i = 0; i < token.length; i++) {
       const other = token[i] === "A" ? "B" : "A";
@@ -31,13 +31,13 @@ describe("tokens of tracked links", () => {
     }
   });
 
-  test("a token signed with an earlier key is valid, with a foreign key it is not", () => {
+  test("are valid when signed with an earlier key, and invalid with a foreign key", () => {
     const token = new LinkTokens(key, id).text(0);
     expect(readLinkToken([randomBytes(32), key], token)).not.toBeNull();
     expect(readLinkToken([randomBytes(32)], token)).toBeNull();
   });
 
-  test("the address within a token cannot be exchanged", () => {
+  test("have an address that cannot be exchanged", () => {
     const token = addressToken(key, id, 3, "https://shop.example/Größe?a=b&c=d");
     expect(readLinkToken([key], token)).toEqual({
       sentEmailId: id,

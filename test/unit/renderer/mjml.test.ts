@@ -10,13 +10,13 @@ const html = (mjml: string) => {
 const errors = (mjml: string) => htmlOfMjml(mjml).errors;
 
 describe("an MJML template", () => {
-  test("becomes HTML, its texts to the byte as they were written", () => {
+  test("becomes HTML, with its texts unchanged to the byte", () => {
     const text = 'Hi [[name|default:"you"]], <br>unclosed <p CLASS=q>tags &amp; [[[raw]]] "quotes" \\[[x]] é €';
     expect(html(inColumn(`<mj-text>${text}</mj-text>`))).toMatch(/^<!doctype html><html/);
     expect(html(inColumn(`<mj-text>${text}</mj-text>`))).toContain(`>${text}</div>`);
   });
 
-  test("conditions and loops are allowed between components, at every level", () => {
+  test("may have conditions and loops between components, at every level", () => {
     const made = html(
       `<mjml><mj-body>[[#each items]]<mj-section>[[#if a]]<mj-column>[[#if b]]<mj-text>[[this.x]]</mj-text>[[#else]]
        <mj-button href="[[this.url]]?a=1&amp;b=[[c|urlencode]]" color="[[color]]">Go</mj-button>[[/if]]</mj-column>[[/if]]</mj-section>[[/each]]
@@ -32,20 +32,20 @@ describe("an MJML template", () => {
     expect(made).not.toMatch(/<!--[^>[]*\[\[[^>]*-->/);
   });
 
-  test("blank lines, Windows line ends, empty pairs and split end tags are read as MJML reads them", () => {
+  test("may have blank lines, Windows line ends, empty pairs and split end tags, read as MJML reads them", () => {
     const mjml =
       '<mjml>\r\n\r\n<mj-head>\r\n\r\n<mj-attributes>\n<mj-all padding="0"></mj-all>\n\n</mj-attributes></mj-head\n>\n<mj-body>\n\n<mj-section><mj-column\n><mj-text\n>x</mj-text\n></mj-column ></mj-section>\n\n\n</mj-body>\n</mjml>\n';
     expect(html(mjml)).toContain(">x</div>");
   });
 
-  test("attributes keep quotes, backslashes and invisible characters", () => {
+  test("keeps quotes, backslashes and invisible characters in attributes", () => {
     expect(html(inColumn(`<mj-image src="a" title='say "hi" \\ \u200b' />`))).toContain(
       'title="say &quot;hi&quot; \\ \u200b"',
     );
     expect(html(inColumn('<mj-image src="a" />'))).toContain('alt=""');
   });
 
-  test("`mj-style inline` is written into the elements, other sheets stay", () => {
+  test("has `mj-style inline` written into the elements, and keeps other sheets", () => {
     const head =
       '<mj-head><mj-style>.b{top:0}</mj-style><mj-style inline="inline">.b p{color:[[brand]]}</mj-style></mj-head>';
     const made = html(inColumn('<mj-text css-class="b"><p>x</p></mj-text>').replace("<mj-body>", `${head}<mj-body>`));
@@ -95,11 +95,11 @@ describe("an MJML template", () => {
       inColumn("<mj-carousel></mj-carousel>\n<mj-carousel/>"),
       "Only one <mj-carousel> is allowed at line 5, column 1.",
     ],
-  ])("%s is an error that says where", (_what, mjml, sentence) => {
+  ])("is refused with the position of the error: %s", (_what, mjml, sentence) => {
     expect(errors(mjml)).toEqual([sentence]);
   });
 
-  test("all unknown elements are reported at once", () => {
+  test("is refused with all unknown elements at once", () => {
     expect(errors(inColumn("<mj-a/>\n<mj-b/>"))).toHaveLength(2);
   });
 });
@@ -126,11 +126,11 @@ describe("hostile MJML", () => {
     ["has a bounded number of elements", inColumn("<mj-text/>".repeat(5_001)), /More than 5000 elements/],
     ["has attributes of a bounded length", inColumn(`<mj-text color="${"a".repeat(16_001)}"/>`), /longer than 16000/],
     ["does not multiply its defaults", all(15_000, 1_500), /Too many elements with too long attributes/],
-  ])("%s", (_what, mjml, sentence) => {
+  ])("is refused: %s", (_what, mjml, sentence) => {
     expect(errors(mjml)).toEqual([expect.stringMatching(sentence)]);
   });
 
-  test("that is as much as it may be, in each of these ways, is made, and the next one after it too", () => {
+  test("at each of the limits is compiled, and so is the next template", () => {
     for (const mjml of [deep(37), inColumn("<mj-text/>".repeat(4_900)), all(15_000, 1_000)]) {
       expect(htmlOfMjml(mjml).errors).toBeUndefined();
     }
@@ -138,7 +138,7 @@ describe("hostile MJML", () => {
     expect(html(inColumn(attributes))).toContain(">x</div>");
   });
 
-  test("values of tags in attributes are escaped in the email as in any HTML template", () => {
+  test("has tag values in attributes escaped as in any HTML template", () => {
     expect(html(inColumn('<mj-image src="[[src]]" alt="[[alt]]" />'))).toContain('alt="[[alt]]"');
   });
 });

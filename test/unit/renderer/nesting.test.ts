@@ -31,7 +31,7 @@ describe("elements may be nested 500 deep", () => {
     ["ends that have no beginning", `${closes}${"<i>".repeat(501)}`, 3_901],
     ["with tags of the template between", "<i>[[a]]".repeat(501), 4_001],
     ["in capitals", "<DIV>".repeat(501), 2_501],
-  ])("and no deeper: %s", (_name, body, column) => {
+  ])("deeper nesting is refused: %s", (_name, body, column) => {
     expect(errorsOf(body)).toEqual([`Elements nested deeper than 500 levels at line 1, column ${column}.`]);
   });
 

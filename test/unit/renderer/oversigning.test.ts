@@ -33,8 +33,8 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (type) => {
   };
   const recipients = { "without copies": {}, "with copies": { cc: ["carl@example.com"] } };
 
-  describe.each(Object.entries(recipients))("of an email %s", (_name, to) => {
-    test("holds as long as nothing is touched, also when the same signer has signed others", async () => {
+  describe.each(Object.entries(recipients))("of an email to %s", (_name, to) => {
+    test("is valid if nothing is changed, also when the same signer has signed others", async () => {
       for (let n = 0; n < 3; n++) expect(await result((await makeMail({ dkim: [dkim] }, to)).message)).toBe("pass");
     });
 
@@ -47,7 +47,7 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (type) => {
       }
     });
 
-    test("holds when a relay adds permitted fields", async () => {
+    test("is valid when a relay adds permitted fields", async () => {
       const text = (await makeMail({ dkim: [dkim] }, to)).message.toString("latin1");
       const added = `Received: from a by b; Thu, 01 Jan 1970 00:00:00 +0000\r\nX-Spam: no\r\n${text}`;
       expect(await result(Buffer.from(added, "latin1"))).toBe("pass");
@@ -56,7 +56,7 @@ describe.each(["rsa", "ed25519"] as const)("a signature by %s", (type) => {
 });
 
 describe("Auto-Submitted", () => {
-  test("says of receipts that no person wrote them, and of no other mail", async () => {
+  test("is set on receipts, which no person wrote, and on no other mail", async () => {
     const field = async (isTransactional: boolean) =>
       fieldOf((await makeMail({ isTransactional })).message, "Auto-Submitted");
     expect(await field(true)).toBe("auto-generated");

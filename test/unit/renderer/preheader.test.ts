@@ -27,7 +27,7 @@ describe("the preheader", () => {
     expect(text).not.toContain("Six books");
   });
 
-  test("is text: neither it nor a value can become markup, [[[raw]]] ones neither", async () => {
+  test("is text: neither it nor a value can become markup, not even as [[[raw]]]", async () => {
     const { html } = await parts(
       { preheader: "Tom & <b> \\[[x]] [[v]] [[[v]]] [[#if v]]yes[[/if]] [[w|default:<i>]]" },
       { v: '</div><script>"' },
@@ -45,24 +45,24 @@ describe("the preheader", () => {
       "<!-- <body> --><!--[if mso]><body><![endif]--><body>{P}x",
     ],
     ["[[#if a]]<body class=a>[[#else]]<body>[[/if]]x</body>", "<body class=a>{P}x"],
-  ])("%s: stands where the text begins", async (body, expected) => {
+  ])("is placed where the text begins: %s", async (body, expected) => {
     const { html } = await parts({ preheader: "P", body, isTransactional: true, trackingEnabled: false }, { a: 1 });
     expect(html.replace(/<div style="display:none[^>]*>P[^<]*<\/div>/g, "{P}")).toContain(expected);
   });
 
-  test("costs an email without one nothing, and a blank one is none", async () => {
+  test("adds nothing to an email without one, and a blank one counts as none", async () => {
     const { html } = await parts({ preheader: " " });
     expect(html).not.toContain("display:none");
     expect((await parts({})).html).toBe(html);
   });
 
-  test("has its own syntax errors", () => {
+  test("has syntax errors of its own field", () => {
     expect(subjectErrors("[[#if x]]")).toEqual(["[[#if …]] is never closed at line 1, column 1."]);
     expect(() => bodiesOf({ ...contentOf(), preheader: "[[#if x]]" })).toThrow(/never closed/);
   });
 });
 
-describe("a text part of its own", () => {
+describe("a written text part", () => {
   test("replaces the derived one, with its values unchanged", async () => {
     const textBody =
       "Dear [[name]] & [[[name]]],\n\n\\[[x]] <b> [[#each items]]- [[this]]\n[[/each]]Out: [[unsubscribe_url]]";
@@ -83,20 +83,20 @@ describe("a text part of its own", () => {
     expect(await text("Hello", { isTransactional: true })).toBe("Hello");
   });
 
-  test("of any characters and line lengths is encoded like any other part", async () => {
+  test("is encoded like any other part, with any characters and line lengths", async () => {
     for (const textBody of ["x".repeat(3_000), "漢字".repeat(2_000), ".\n..\nFrom me\n \t\né".repeat(50)]) {
       expect((await parts({ textBody, isTransactional: true })).text.trimEnd()).toBe(textBody);
     }
   });
 
-  test("that is blank is derived, and nothing in it is too deep", async () => {
+  test("is derived if blank, and nothing in it is too deep", async () => {
     expect((await parts({ textBody: " \n", isTransactional: true })).text.trim()).toBe("Hello");
     expect(textErrors("<a".repeat(2_000))).toEqual([]);
     expect(textErrors("a\n[[/if]]")).toEqual(["[[/if]] has no beginning at line 2, column 1."]);
   });
 });
 
-describe("an email as a page", () => {
+describe("an email as a web page", () => {
   const page = (body: string, given = {}) => {
     const source = { ...contentOf({ isTransactional: true }), subject: "News <for> [[name]]", language: "fr", body };
     const scope = scopeOf(
@@ -115,7 +115,7 @@ describe("an email as a page", () => {
     ["<html lang=''><head><title> </title></head>x", `<html lang="fr"><head>${title}</head>x`],
     ["<html LANG=de><head><title>Own</title></head>x", "<html LANG=de><head><title>Own</title></head>x"],
     ["<head></head>x", `<!doctype html><html lang="fr"><head>${title}</head>x`],
-  ])("%s: has the subject as its title, and a language", (body, expected) => {
+  ])("has the subject as its title, and a language: %s", (body, expected) => {
     expect(page(body)).toBe(expected);
   });
 

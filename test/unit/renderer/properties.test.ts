@@ -67,8 +67,8 @@ const data = fc.record({
   ),
 });
 
-describe("whatever the template and the data", () => {
-  test("random text as a template never crashes, and errors have their place", () => {
+describe("for any template and data", () => {
+  test("random text as a template never crashes, and errors have their position", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -182,7 +182,7 @@ describe("whatever the template and the data", () => {
 });
 
 describe("quoted-printable", () => {
-  test("of any text has lines of at most 76 characters and decodes to it", () => {
+  test("has lines of at most 76 characters and decodes to the given text", () => {
     fc.assert(
       fc.property(nasty, fc.nat(75), (text, column) => {
         const encoded = encodeQuotedPrintable(text.toWellFormed(), column).text;

@@ -48,7 +48,7 @@ describe("a value in the address of a link", () => {
     ["/x?n=[[name]]", `/x?n=${ENCODED}`],
     ["https://x.example/?l=[[list]]", "https://x.example/?l=a%26b%2C%20c"],
     ["https://x.example/?n=[[half]]", "https://x.example/?n=%EF%BF%BD"],
-  ])("is percent-encoded behind ? and #: %s", (address, expected) => {
+  ])("is percent-encoded after ? and #: %s", (address, expected) => {
     const header = "a@x.example?bcc=evil@x.example, b@x.example";
     const more = { header, mail: data.email, base: "https://b.example/", list: ["a&b", "c"], half: "\ud800" };
     expect(href(address, more)).toBe(expected);
@@ -59,7 +59,7 @@ describe("a value in the address of a link", () => {
     ["[[url]]&amp;e=f", "https://shop.example/a?b=c&amp;d=e#f&amp;e=f"],
     ["https://x.example/?[[[raw]]]", "https://x.example/?a=b&c=d"],
     ["https://x.example/[[name]]", "https://x.example/A&amp;B = &quot;C&quot; #1 &#39;ü&#39;"],
-  ])("stays as it is elsewhere, at the beginning of the address, and raw: %s", (address, expected) => {
+  ])("is unchanged elsewhere, at the beginning of the address, and raw: %s", (address, expected) => {
     expect(href(address, { raw: "a=b&c=d" })).toBe(expected);
   });
 
@@ -114,7 +114,7 @@ describe("a value in any other address", () => {
     expect(say(html.replaceAll("URL", URL_), data).html).toBe(html.replaceAll("URL", DONE));
   });
 
-  test("that begins with a value, as in a link", () => {
+  test("may be the beginning of the address, as in a link", () => {
     expect(
       say('<img src="[[base]]?n=[[name]]"><td background="[[base]]">', { ...data, base: "https://b.example/?a&b" })
         .html,
@@ -127,7 +127,7 @@ describe("a value in any other address", () => {
     "<p>https://x.example/?a [[name]]</p>",
     "<p>https://x.example/?a<br>[[name]]</p>",
     "<p>Is it [[name]]? [[name]]</p>",
-  ])("ends where the address ends: %s", (html) => {
+  ])("is encoded up to the end of the address: %s", (html) => {
     expect(say(html, { name: "A&B" }).html).toBe(html.replaceAll("[[name]]", "A&amp;B"));
   });
 
@@ -169,7 +169,7 @@ describe("buttons for Outlook", () => {
   test.each([
     ["https://a.example/", "https://a.example/"],
     ["https://a.example/?n=[[name]]", "https://a.example/?n=A%26B"],
-  ])("are tracked like the links that stand beside them: %s", async (address, url) => {
+  ])("are tracked like the links beside them: %s", async (address, url) => {
     const { message, links } = await makeMail({ body: button(address) }, { attributes: { name: "A&B" } });
     expect(links).toEqual([address]);
     const { html } = await read(message);
@@ -188,7 +188,7 @@ describe("buttons for Outlook", () => {
     expect(html).toContain('href="#"');
   });
 
-  test("links in comments do not count", async () => {
+  test("are not links if they are only a comment", async () => {
     const { links } = await makeMail({
       body: '<!-- <a href="https://a.example/">x</a> --><a href="https://b.example/">x</a>',
     });

@@ -20,7 +20,7 @@ describe("images in the text part", () => {
     ],
     ["two images of one link", `<a href="https://x.example/">${image("alt=Tea")}<b>${image("alt=Tea")}</b></a>`],
     ["a value", `<a href="https://x.example/">${image('alt="[[tea]]"')}[[tea]]</a>`],
-  ])("say it once: %s", (_name, body) => {
+  ])("repeat no text: %s", (_name, body) => {
     expect(text(body, { tea: "Tea" }).trim()).toBe("Tea (https://x.example/)");
   });
 
@@ -34,7 +34,7 @@ describe("images in the text part", () => {
     ["one without words", image("")],
     ["an address for words", image('alt="https://cdn.example/i.png"')],
     ["a link to the file of an image", `<a href="https://cdn.example/large.JPG?x=1">${image("")}</a>`],
-  ])("say nothing: %s", (_name, body) => {
+  ])("add no text: %s", (_name, body) => {
     expect(text(`<p>a ${body} b</p>`).replace(/ +/g, " ")).toBe("a b");
   });
 
@@ -56,7 +56,7 @@ describe("images in the text part", () => {
     ],
     [`<a>${image('alt="Tea"')}</a>`, "Tea"],
     ['<a href="mailto:ann@example.com">ann@example.com</a>', "ann@example.com"],
-  ])("%s reads %j", (body, expected) => expect(text(body)).toBe(expected));
+  ])("become text, %s: %j", (body, expected) => expect(text(body)).toBe(expected));
 
   test.each([
     ["images in a link", `<a href="x">${"<img alt=a>".repeat(80_000)}</a>`],
@@ -64,7 +64,7 @@ describe("images in the text part", () => {
     ["images in figures in figures", `${"<figure><img alt=a>".repeat(400)}${"</figure>".repeat(400)}`.repeat(12)],
     ["images beside a long text", `<a href="x">${"words ".repeat(80_000)}${"<img alt=a>".repeat(40_000)}</a>`],
     ["links to one place", '<a href="x"><img alt="a b">c d</a>'.repeat(25_000)],
-  ])("%s are looked through in linear time", (_name, body) => {
+  ])("are converted in linear time: %s", (_name, body) => {
     const start = performance.now();
     text(body);
     expect(performance.now() - start).toBeLessThan(10_000);

@@ -38,7 +38,7 @@ describe("the text part", () => {
     ["<p>[[html]]</p>", "<b>x</b>"],
     ["plain\n\ntext", "plain text"],
     ["", ""],
-  ])("%s reads %j", (body, expected) => {
+  ])("is, for %s, %j", (body, expected) => {
     expect(text(body, { url: "https://v.example/", x: 1, items: ["a", "b", "c"], html: "<b>x</b>" })).toBe(expected);
   });
 
@@ -51,20 +51,20 @@ describe("the text part", () => {
     ["[[#each x]]<div>[[this]]</div>[[/each]]", "a\nb"],
     ["[[#each x]][[#each y]]<p>[[this]]</p>[[/each]][[/each]]z", "1\n\n2\n\n1\n\n2\n\nz"],
     ["x: [[#each x]][[this]] [[/each]]", "x: a b "],
-  ])("%s separates iterations by the break between items, not twice", (body, expected) => {
+  ])("separates iterations %s by the break between items, not twice", (body, expected) => {
     expect(text(body, { x: ["a", "b"], y: [1, 2] }).replace(/\n+$/, "")).toBe(expected);
   });
 
-  test("a tag lost with an attribute in the conversion takes its counterpart along", () => {
+  test("loses a tag together with its counterpart if the conversion drops its attribute", () => {
     expect(text('<p>a<img alt="[[#if x]]">b</p><p title="[[/if]]">c</p>', { x: 1 })).toBe("ab\n\nc");
     expect(text("<style>[[#if x]]</style><p>a</p>[[#else]]<p>b</p>[[/if]]", { x: 1 }).trimEnd()).toBe("a\n\nb");
   });
 
-  test("private-use characters in the source do no harm", () => {
+  test("is not damaged by private-use characters in the source", () => {
     expect(text("a\ue0f00\ue0f1b [[x]]", { x: "\ue0f00\ue0f1" })).toBe("a0b \ue0f00\ue0f1");
   });
 
-  test("the deepest markup that is accepted is converted", () => {
+  test("is made of the deepest markup that is accepted", () => {
     expect(() => text(`${"<div>".repeat(500)}x`)).not.toThrow();
   });
 });

@@ -36,7 +36,7 @@ const IMAGE_MAP = `<p><a href="https://shop.example.com/all">Everything</a></p>
 <p><a href="[[unsubscribe_url]]">Unsubscribe</a></p>`;
 
 describe("static links", () => {
-  test("are numbered in order of appearance, the same address once", async () => {
+  test("are numbered in order of appearance, and the same address once", async () => {
     const { links, targets } = await hrefs(
       '<a href="https://a.example/1">1</a><A class="x" HREF=\'http://b.example/?x=1&amp;y=2#z\'>2</A><a target=_blank href=https://c.example/3>3</a><a href="https://a.example/1">again</a>',
     );
@@ -55,7 +55,7 @@ describe("static links", () => {
     "javascript:alert(1)",
     "http://",
     "",
-  ])("%j is not tracked", async (href) => {
+  ])("are not tracked if they are %j", async (href) => {
     const { links, targets } = await hrefs(`<a href="${href}">x</a>`);
     expect({ links, targets }).toEqual({ links: [], targets: [href] });
   });
@@ -66,7 +66,7 @@ describe("static links", () => {
     ["<style>a:after{content:'<a href=\"https://a.example/\">'}</style>"],
     ["<a data-href='https://a.example/'>x</a>"],
     ["<a title='<a href=https://a.example/>'>x</a>"],
-  ])("%s has none", async (body) => expect((await hrefs(body)).links).toEqual([]));
+  ])("are none in %s", async (body) => expect((await hrefs(body)).links).toEqual([]));
 
   test("are stored in the form that a redirect needs", async () => {
     const { links } = await hrefs(
@@ -75,7 +75,7 @@ describe("static links", () => {
     expect(links).toEqual(["https://xn--bcher-kva.example/Gr%C3%B6%C3%9Fe%201", "https://a.example/[[x]]"]);
   });
 
-  test("longer than a token can carry are not tracked", async () => {
+  test("are not tracked if they are longer than a token can carry", async () => {
     const long = `https://a.example/${"x".repeat(2_000)}`;
     expect((await hrefs(`<a href="${long}">x</a>`)).targets).toEqual([long]);
     expect((await hrefs('<a href="[[url]]">x</a>', { url: long })).targets).toEqual([long]);
@@ -86,7 +86,7 @@ describe("static links", () => {
     expect((await hrefs(body, { x: 1 })).targets).toEqual([link(1)]);
   });
 
-  test("areas of an image map are tracked like <a>", async () => {
+  test("are tracked in image maps like <a>", async () => {
     const { links, targets } = await hrefs(IMAGE_MAP);
     expect(links).toEqual([
       "https://shop.example.com/all",
@@ -102,7 +102,7 @@ describe("static links", () => {
     expect((await hrefs('<area href="[[x]]">', { x: "javascript:alert(1)" })).targets).toEqual(["#"]);
   });
 
-  test("images, backgrounds and forms are not tracked", async () => {
+  test("are not images, backgrounds and forms, which are not tracked", async () => {
     const address = "https://a.example/x";
     const { links, html } = await hrefs(
       `<table background="${address}"><img src="${address}"><form action="${address}"><base href="${address}"><!--[if mso]><v:fill src="${address}"/><![endif]-->`,
@@ -111,7 +111,7 @@ describe("static links", () => {
     expect(html.split(address)).toHaveLength(6);
   });
 
-  test("within conditional comments for Outlook are tracked", async () => {
+  test("are tracked within conditional comments for Outlook", async () => {
     const { links } = await hrefs('<!--[if mso]><a href="https://a.example/">x</a><![endif]-->');
     expect(links).toEqual(["https://a.example/"]);
   });
@@ -149,7 +149,7 @@ describe("links with variables", () => {
     "vbscript:x",
     "\u0001javascript:x",
     "java\tscr\nipt:x",
-  ])("%j as a value runs nothing, tracked or not", async (url) => {
+  ])("run nothing with %j as a value, tracked or not", async (url) => {
     for (const tracking of [true, false]) {
       expect((await hrefs('<a href="[[url]]">x</a>', { url }, { tracking })).targets).toEqual(["#"]);
     }
@@ -160,11 +160,11 @@ describe("links with variables", () => {
     "&#106avascript&#58alert(1)",
     "&#0000000106;avascript:alert(1)",
     "java&Tab;scr&NewLine;ipt&colon;alert(1)",
-  ])("%j, unescaped, spells a scheme in entities and runs nothing either", async (url) => {
+  ])("run nothing with an unescaped %j, which spells a scheme in entities", async (url) => {
     expect((await hrefs('<a href="[[[url]]]">x</a>', { url })).targets).toEqual(["#"]);
   });
 
-  test("without quotes add no attribute, tracked or not", async () => {
+  test("add no attribute without quotes, tracked or not", async () => {
     const x = "a onclick=alert(1)\tb\n`";
     for (const body of ["<a href=[[x]]>x</a>", "<a href=/[[x]]>x</a>", "<a href=https://a.example/[[x]]>x</a>"]) {
       for (const tracking of [true, false]) {
@@ -174,7 +174,7 @@ describe("links with variables", () => {
     }
   });
 
-  test("a block that begins in an address and ends outside is text", async () => {
+  test("become text if a block begins in the address and ends outside", async () => {
     const { links, html } = await hrefs('<a href="https://a.example/[[#if x]]1">one</a>[[/if]]', { x: 1 });
     expect(links).toEqual([]);
     expect(html).toContain('<a href="https://a.example/1">one</a>');
@@ -182,7 +182,7 @@ describe("links with variables", () => {
 });
 
 describe("Flockmail's own pages", () => {
-  test.each(["unsubscribe_url", "view_in_browser_url", "preferences_url"])("[[%s]] is not tracked", async (name) => {
+  test.each(["unsubscribe_url", "view_in_browser_url", "preferences_url"])("are not tracked: [[%s]]", async (name) => {
     const { links, targets } = await hrefs(`<a href="[[${name}]]">x</a><a href="[[ ${name} ]]#a">x</a>`);
     expect(links).toEqual([]);
     expect(targets[0]).toMatch(new RegExp(`^${BASE_URL}/api/emails/public/(unsubscribe|view|preferences)/[\\w-]+/$`));
@@ -197,14 +197,14 @@ describe("the open pixel", () => {
     ["<p>x</p>", /open\/[^>]*>\s*$/],
     ["<body></body><pre></body></pre></BODY >", /open\/[^>]*><\/BODY >\s*$/],
     ["<html><p>x</p></html>", /open\/[^>]*><\/html>\s*$/],
-  ])("stands before the end of %s", async (body, place) => {
+  ])("is placed before the end of %s", async (body, place) => {
     const { html } = await hrefs(body);
     expect(html).toMatch(place);
     const found = [...html.matchAll(pixel)];
     expect(found.map((match) => readLinkToken([KEY], match[1]!))).toEqual([link(0)]);
   });
 
-  test("and tracked links are absent without tracking, and in copies", async () => {
+  test("is absent without tracking, and in copies, like tracked links", async () => {
     for (const options of [{ tracking: false }, { copy: true }]) {
       const { html, targets } = await hrefs(
         '<a href="https://a.example/?a&amp;b">x</a><a href="https://b.example/[[x]]">y</a>',

@@ -11,7 +11,7 @@ const html = async (body: string, attributes: Record<string, unknown> = {}) =>
 const FOOTER = /<div style="margin:32px[^>]*>.*?<\/div>\n<img [^>]*\/open\/[^>]*>/s;
 const PLACE = "¦";
 
-describe("footer and pixel are placed at the visible end", () => {
+describe("footer and pixel", () => {
   test.each([
     ["a comment behind the document", "<html><body><p>x</p>¦</body></html><!-- </body> end -->"],
     ["a comment between the end tags", "<html><body>x¦</body><!-- </body> --></html>"],
@@ -36,13 +36,13 @@ describe("footer and pixel are placed at the visible end", () => {
     ["a style that never ends", "<p>x</p>¦<style>p{} </body>"],
     ["a comment that never ends in a condition", "<p>x</p>¦[[#if x]]<!-- [[/if]]"],
     ["no tag but only its likeness", "<p>1 </ body> </bodyguard> x¦"],
-  ])("and not in %s", async (_name, marked) => {
+  ])("are not placed in %s", async (_name, marked) => {
     const body = marked.replace(PLACE, "");
     expect(`${body.slice(0, bodyEnd(body))}${PLACE}${body.slice(bodyEnd(body))}`).toBe(marked);
     expect(await html(body)).toMatch(FOOTER);
   });
 
-  test("and are in the text part wherever the body ends", async () => {
+  test("are placed visibly, and in the text part, wherever the body ends", async () => {
     const body = "[[#if x]]<body>a</body></html>[[#else]]<body>b</body></html>[[/if]]";
     const { text } = await read((await makeMail({ body })).message);
     expect(text).toMatch(/^b\s+ACME\nUnsubscribe \(https:/);
@@ -51,7 +51,7 @@ describe("footer and pixel are placed at the visible end", () => {
 
 const LINK = '<a href="[[unsubscribe_url]]">x</a>';
 
-describe("a way to unsubscribe", () => {
+describe("an unsubscribe link", () => {
   test.each([
     LINK,
     "[[unsubscribe_url]]",
@@ -65,7 +65,7 @@ describe("a way to unsubscribe", () => {
     `<style>a{}</style><title>t</title>${LINK}`,
     "[[[unsubscribe_url]]]",
     '<a href="https://a.example/?to=[[unsubscribe_url]]">x</a>',
-  ])("is in %s", async (body) => {
+  ])("is recognised in %s", async (body) => {
     expect(showsAlways(body, "unsubscribe_url")).toBe(true);
     expect(await html(body)).not.toContain("Preferences");
   });
@@ -95,13 +95,13 @@ describe("a way to unsubscribe", () => {
     "[[x.unsubscribe_url]]",
     `<p>x</p><!-- ${LINK}`,
     `</a href="[[unsubscribe_url]]">`,
-  ])("is not in %s, which gets the footer", async (body) => {
+  ])("is not recognised in %s, which gets the footer", async (body) => {
     expect(showsAlways(body, "unsubscribe_url")).toBe(false);
     expect(await html(body)).toContain("Preferences");
   });
 });
 
-describe("any body is looked through in linear time:", () => {
+describe("any body is scanned in linear time:", () => {
   test.each([
     ["comments", "<!-- [[unsubscribe_url]] -->".repeat(30_000)],
     ["conditional comments", "<!--[if mso]><a href='[[unsubscribe_url]]'></a><![endif]-->".repeat(15_000)],

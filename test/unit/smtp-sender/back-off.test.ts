@@ -11,7 +11,7 @@ test("the first retry comes after about a minute, 12 tries span about a day", ()
   expect(all / HOUR_MS).toBeLessThan(26);
 });
 
-test("jitter is a fifth to either side", () => {
+test("the jitter is a fifth in either direction", () => {
   expect(deferredForMs(1, undefined, () => 0)).toBe(48_000);
   expect(deferredForMs(1, undefined, () => 1)).toBe(72_000);
 });

@@ -51,7 +51,7 @@ test.each([
   ["large chunks: one that keeps it busy for a fifth of a second is enough, and not hundreds", 500, 2],
   ["small ones: more", 50, 12],
   ["single mails: as many as a company may have", 1, 40],
-])("a busy transport gets of %s", (_name, nextRecipients, expected) => {
+])("a busy transport gets its share of %s", (_name, nextRecipients, expected) => {
   expect(admitted(BUSY, nextRecipients)).toBe(expected);
 });
 
@@ -59,11 +59,11 @@ test.each([
   ["has nothing yet", { lefts: [], connections: 0, recent: 0 }, 10],
   ["has few, however large they are", { lefts: [500, 500, 500], connections: 10, recent: 20 }, 7],
   ["has ten, and enough", { lefts: Array(10).fill(500), connections: 10, recent: 20 }, 0],
-])("campaigns go side by side: a transport that %s gets up to ten", (_name, at, expected) => {
+])("campaigns run concurrently: a transport that %s gets up to ten", (_name, at, expected) => {
   expect(admitted(at, 500)).toBe(expected);
 });
 
-test("a transport that has enough gets receipts all the same, and is named as supplied", () => {
+test("a transport that has enough still gets transactional mail, and counts as supplied", () => {
   const { admission, transport } = transportAt({ lefts: Array(10).fill(500), connections: 10, recent: 20 });
   expect(admission.suppliedIds).toEqual(["s"]);
   expect(admission.admit(campaign(500), transport)).toBe(false);

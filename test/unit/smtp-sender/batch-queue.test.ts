@@ -31,7 +31,7 @@ function campaigns(n: number, window: number) {
 }
 
 describe("the campaigns of one server", () => {
-  test("prepare side by side, each its part", () => {
+  test("are prepared concurrently, each with its share", () => {
     const { fill } = campaigns(4, 100);
     expect(fill()).toEqual([0, 1, 2, 3].map((batch) => [batch, 25]));
   });
@@ -58,7 +58,7 @@ describe("the campaigns of one server", () => {
     expect(fill()).toEqual([[1, 1]]);
   });
 
-  test("keep their turns when one of them is over", () => {
+  test("keep their order when one of them ends", () => {
     const { queue, batches, fill, record } = campaigns(4, 1);
     fill();
     record();

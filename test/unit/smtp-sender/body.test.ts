@@ -72,7 +72,7 @@ test.each([
   },
 );
 
-test("a message that breaks the promise about dots does not end early", async () => {
+test("a message that is not dot-stuffed as promised does not end early", async () => {
   const { pairs, stop } = await startSlowReader(1);
   try {
     const [{ ours, theirs }] = pairs as [(typeof pairs)[0]];

@@ -36,7 +36,7 @@ async function open(host: string, { port }: SmtpServer): Promise<string> {
   }
 }
 
-test("of two names of one address the one on the certificate is served, in any order", async () => {
+test("the name on the certificate is used of two names with one address, in any order", async () => {
   const named = await server({ names: ["localhost"], address: false });
   for (let round = 1; round <= 2; round++) {
     expect(await open("localhost", named)).toBe("open");
@@ -49,6 +49,6 @@ test("of two names of one address the one on the certificate is served, in any o
   }
 });
 
-test("an expired certificate is refused, though its issuer is trusted", async () => {
+test("an expired certificate is refused, even if its issuer is trusted", async () => {
   expect(await open("localhost", await server({ expired: true }))).toBe("tls, for good");
 });

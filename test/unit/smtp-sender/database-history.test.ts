@@ -30,7 +30,7 @@ function follower(others: () => (string | undefined)[] = () => []) {
   return { history, steps };
 }
 
-test("the first history is taken as it is; the same one again changes nothing", async () => {
+test("the first history is accepted, and the same one again changes nothing", async () => {
   const { history, steps } = follower();
   expect(history.timeline).toBeUndefined();
   expect(await history.follow(moment("1"))).toBe(false);
@@ -43,7 +43,7 @@ test("the first history is taken as it is; the same one again changes nothing", 
   expect(steps).toHaveLength(2);
 });
 
-test("another history: nothing is claimed until batches have ended, results are written again and the others follow", async () => {
+test("after another history nothing is claimed until batches have ended, results are written again and the others follow", async () => {
   let others: (string | undefined)[] = [];
   const { history, steps } = follower(() => others);
   await history.follow(moment("1"));
@@ -58,7 +58,7 @@ test("another history: nothing is claimed until batches have ended, results are 
   expect([history.timeline, steps.at(-1)]).toEqual(["2/5.6", "claims go on"]);
 });
 
-test("another database on the same server, and one that is marked as restored, are recognised before a claim is made", async () => {
+test("another database on the same server, and one marked as restored, are recognised before a claim", async () => {
   const { history, steps } = follower();
   const recognised = ["batches end", "written again", "5.7 recognised by a running sender", "claims go on"];
   await history.follow(moment("1"));
@@ -70,7 +70,7 @@ test("another database on the same server, and one that is marked as restored, a
   expect(await history.follow(moment("1", "5.7"))).toBe(false);
 });
 
-test("results that cannot be written again are tried again at the next look, and nothing is claimed meanwhile", async () => {
+test("results that cannot be written again are tried again at the next check, and nothing is claimed meanwhile", async () => {
   let fails = true;
   const broken = new DatabaseHistory({
     log,

@@ -22,7 +22,7 @@ test("essential work is repeated until it succeeds", async () => {
   expect(tries).toBe(FAILURES + 1);
 });
 
-test("when the process stops it is tried once more, given up, and logged", async () => {
+test("essential work is tried once more, given up, and logged when the process stops", async () => {
   const { outage: away, lines } = outage();
   const never = away.retryUntilDone("the work", () => Promise.reject(new Error("away")), 60_000);
   await new Promise(setImmediate);
@@ -31,7 +31,7 @@ test("when the process stops it is tried once more, given up, and logged", async
   expect(lines).toEqual(["warn sending waits: away", "error unfinished when the sender stopped: the work"]);
 });
 
-test("an outage is forgotten by the monotonic clock, whatever the wall clock does", () => {
+test("an outage expires by the monotonic clock, whatever the wall clock does", () => {
   const { outage: away } = outage();
   away.report(new Error("Redis is away"));
   const clock = jest.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);

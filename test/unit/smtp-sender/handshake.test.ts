@@ -88,14 +88,14 @@ test("a server without a common TLS version fails permanently only if it never w
   expect(await failure(port, "implicit")).toMatchObject({ stage: "tls", mayRecover: "notIfItNeverWorked" });
 });
 
-test("a certificate of an unknown authority is the user's to correct, and the error says how to trust it", async () => {
+test("a certificate of an unknown authority is the user's to correct, and the error explains how to trust it", async () => {
   const { cert, key } = selfMadeCertificate({ names: ["localhost"] });
   const error = await failure(await listen(createTlsServer({ cert, key })), "implicit");
   expect(error).toMatchObject({ stage: "tls", mayRecover: "no" });
   expect(error.message).toContain("NODE_EXTRA_CA_CERTS");
 });
 
-test("a server that does not begin with TLS: the error names the setting", async () => {
+test("a server that does not begin with TLS gets an error that names the setting", async () => {
   const error = await failure(await plain(answering()), "implicit");
   expect(error).toMatchObject({ stage: "tls", message: expect.stringContaining('set `tls_mode` to "starttls"') });
 });
@@ -121,14 +121,14 @@ test.each<[string, string[], { mayRecover?: string; message: RegExp }]>([
     [AUTH("PLAIN", "LOGIN"), "454 4.7.0 later\r\n"],
     { mayRecover: "yes", message: /454 4\.7\.0 later$/ },
   ],
-])("a login that is refused, %s", async (_what, lines, { mayRecover = "no", message }) => {
+])("a refused login is classified: %s", async (_what, lines, { mayRecover = "no", message }) => {
   const error = await failure(await plain(answering(...lines)), "none", "u");
   expect(error).toMatchObject({ stage: "auth", mayRecover });
   expect(error.message).toMatch(REFUSED);
   expect(error.message).toMatch(message);
 });
 
-test("a server that closes the connection behind its refusal has refused the login", async () => {
+test("a server that closes the connection after its refusal has refused the login", async () => {
   const port = await plain((socket) => {
     const lines = [AUTH("PLAIN", "LOGIN"), "504 only others\r\n"];
     socket.write("220 test ESMTP\r\n");
@@ -141,7 +141,7 @@ test.each([
   ["250 test\r\n", /offers no login \(AUTH\)\. Leave `username` and `password` empty/],
   ["250-test\r\n250 STARTTLS\r\n", /over TLS: set `tls_mode` to "starttls"\.$/],
   [AUTH("GSSAPI", "NTLM"), /no login with a password, but GSSAPI, NTLM\.$/],
-])("a login is given, and the answer to EHLO is %j", async (toEhlo, message) => {
+])("an impossible login is explained when the answer to EHLO is %j", async (toEhlo, message) => {
   const error = await failure(await plain(answering(toEhlo)), "none", "u");
   expect(error).toMatchObject({ stage: "auth", mayRecover: "notIfItNeverWorked" });
   expect(error.message).toMatch(message);

@@ -10,7 +10,7 @@ const client = (): BudgetClient & { retried: number } => ({
   },
 });
 
-test("never more in doubt than the total; a tenth stays free of bulk", () => {
+test("no more units are granted than the total, and a tenth stays free of bulk mail", () => {
   const budget = new InDoubtBudget(100);
   const bulk = client();
   expect(budget.take(bulk, 1_000, false)).toBe(90);
@@ -23,7 +23,7 @@ test("a total of one still lets bulk through", () => {
   expect(new InDoubtBudget(1).take(client(), 10, false)).toBe(1);
 });
 
-test("slow transports share half of it", () => {
+test("slow transports share half of the budget", () => {
   const budget = new InDoubtBudget(100);
   const [slow, slower, fast] = [client(), client(), client()];
   budget.setSlow(slow, true);
@@ -46,7 +46,7 @@ test("a transport that became slow counts as slow with its held units", () => {
   expect(budget.take(two, 10, false)).toBe(10);
 });
 
-test("a client that got nothing is called when something is returned, and served before one that holds more than its share", async () => {
+test("a waiting client is called when something is returned, and served before one that holds more than its share", async () => {
   const budget = new InDoubtBudget(100);
   const [greedy, late] = [client(), client()];
   budget.take(greedy, 90, false);

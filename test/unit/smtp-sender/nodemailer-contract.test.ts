@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-test("its socket, listeners and EHLO lines are where we read them", async () => {
+test("Nodemailer has its socket, listeners and EHLO lines in the fields that are read", async () => {
   const connection = new SMTPConnection({ host: server.host, port: server.port, ignoreTLS: true });
   try {
     await new Promise<void>((opened, failed) => {
@@ -38,13 +38,13 @@ test("its socket, listeners and EHLO lines are where we read them", async () => 
   }
 });
 
-test("the EHLO reply before TLS is where we read it", async () => {
+test("Nodemailer has the EHLO reply before TLS in the field that is read", async () => {
   const connection = new SMTPConnection({ host: server.host, port: server.port, requireTLS: true });
   await new Promise((failed) => connection.once("error", failed).connect());
   expect((connection as unknown as Record<string, unknown>)._plaintextEhlo).toMatch(/^250-test.*PIPELINING/s);
 });
 
-test("nothing of it is left on the socket of a session", async () => {
+test("Nodemailer leaves no listener on the socket of a session", async () => {
   const { socket } = await openSession(
     { host: server.host, port: server.port, useTls: false, username: "", password: "" },
     { allowPrivate: true },

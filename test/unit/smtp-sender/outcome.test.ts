@@ -35,7 +35,7 @@ test.each<[Stage, string, string, string | undefined]>([
   expect(outcome.bounce).toBe(bounce);
 });
 
-test("refusals that differ only by addresses and ids share one text, mailbox refusals have none", () => {
+test("refusals that differ only in addresses and ids have the same text, mailbox refusals have none", () => {
   const repeated = (text: string) => outcomeOf(refused("rcpt", text), first).repeated;
   expect(repeated("550 <ann@example.org>: prohibited, id 4fX3Jk2")).toBe(
     repeated("550 <bob@example.net>: prohibited, id 9aB1Zz7"),
@@ -60,7 +60,7 @@ test.each([
   expect(outcomeOf(refused("rcpt", text), first).repeated !== undefined).toBe(counts);
 });
 
-test("a refused sender stops the campaign, and says with which words", () => {
+test("a refused sender stops the campaign with the server's words", () => {
   const { stops, status } = outcomeOf(refused("mail", "550 5.7.1 Sender refused"), first);
   expect({ stops, status }).toEqual({
     stops: "The SMTP server refused the sender address: 550 5.7.1 Sender refused",
@@ -68,14 +68,14 @@ test("a refused sender stops the campaign, and says with which words", () => {
   });
 });
 
-test("the last try of a deferred mail fails it", () => {
+test("a mail that is deferred on its last attempt fails", () => {
   const result = refused("rcpt", "450 4.2.0 Later");
   expect(outcomeOf(result, { tries: MAX_TRIES - 1, isTransactional: false }).status).toBe("deferred");
   const last = outcomeOf(result, { tries: MAX_TRIES, isTransactional: false });
   expect(last).toMatchObject({ status: "failed", error: "Given up after 12 attempts. Deferred: 450 4.2.0 Later" });
 });
 
-test("a mailbox that was full at every try bounces softly in the end; a server that greylists does not", () => {
+test("a mailbox that was full at every attempt is a soft bounce in the end; greylisting is not", () => {
   const last = (reply: string) => outcomeOf(refused("rcpt", reply), { tries: MAX_TRIES, isTransactional: false });
   expect(last("452 4.2.2 Mailbox full")).toMatchObject({ status: "failed", bounce: "soft" });
   expect(last("450 The user's mailbox is full")).toMatchObject({ status: "failed", bounce: "soft" });
@@ -83,12 +83,12 @@ test("a mailbox that was full at every try bounces softly in the end; a server t
   expect(last("451 4.3.0 Try later").bounce).toBeUndefined();
 });
 
-test("no answer to the final dot: a newsletter is in doubt, a transactional mail is sent again", () => {
+test("a missing answer to the final dot leaves a newsletter in doubt, and sends transactional mail again", () => {
   const result: TransactionResult = { kind: "doubt", reason: "The connection was closed" };
   expect(outcomeOf(result, first).status).toBe("unknown");
   expect(outcomeOf(result, { tries: 1, isTransactional: true }).status).toBe("deferred");
 });
 
-test("certainly unaccepted emails are deferred", () => {
+test("emails that were certainly not accepted are deferred", () => {
   expect(outcomeOf({ kind: "unsent", reason: "The connection was closed" }, first).status).toBe("deferred");
 });

@@ -24,7 +24,7 @@ function granting() {
 const token = (bucket: number, until?: number): HourToken => ({ bucket, mails: 1, until });
 const domainToken = (connections?: object) => ({ domain: "a.example", connections }) as unknown as DomainToken;
 
-test("no more permits than the budget in doubt allows; each gives its unit back once", () => {
+test("no more permits are granted than the budget in doubt allows; each returns its unit once", () => {
   const { budget, take } = granting();
   const permits = take(15);
   expect([permits.length, budget.held]).toEqual([10, 10]);
@@ -35,7 +35,7 @@ test("no more permits than the budget in doubt allows; each gives its unit back 
   expect(budget.held).toBe(0);
 });
 
-test("an email that was accepted, or may have been, has used its hour; one that was not gives it back, once", () => {
+test("an email that was accepted, or may have been, uses its hourly token; one that was not returns it, once", () => {
   const { given, take } = granting();
   const [used, unused] = take(2);
   for (const permit of [used!, unused!]) permit.grantHour(token(1));
@@ -47,7 +47,7 @@ test("an email that was accepted, or may have been, has used its hour; one that 
   expect(given).toEqual(["hour 1: 1"]);
 });
 
-test("the domain token is used with the hand-over, whatever the reply, and its connection slot until the reply", () => {
+test("the domain token is used at the handover, whatever the reply, and its connection slot until the reply", () => {
   const { given, take } = granting();
   const [permit] = take(1);
   const held: string[] = [];
@@ -60,7 +60,7 @@ test("the domain token is used with the hand-over, whatever the reply, and its c
   expect([held, given]).toEqual([["begun", "ended"], []]);
 });
 
-test("emails that go back together give back together, by the bucket that each was granted from", () => {
+test("emails that are requeued together return tokens together, to the bucket of each grant", () => {
   const { given, take } = granting();
   const permits = take(4);
   for (const [n, permit] of permits.entries()) {

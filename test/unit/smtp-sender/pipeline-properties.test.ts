@@ -150,10 +150,10 @@ async function failures(count: number, ignoresReset: boolean): Promise<string> {
   return `${counts.join("\n")}\n\n${failed.join("\n\n")}`.trim();
 }
 
-test("random dialogues: nobody lost, nobody twice, no empty message, every result correct", async () => {
+test("random dialogues lose nobody, send nothing twice or empty, and record every result correctly", async () => {
   expect(await failures(DIALOGUES, false)).toBe("");
 }, 300_000);
 
-test("more with a server that ignores RSET: the connection is dropped rather than a blank mail sent", async () => {
+test("a connection to a server that ignores RSET is closed, so that no blank mail is sent", async () => {
   expect(await failures(DIALOGUES / 10, true)).toBe("");
 }, 300_000);

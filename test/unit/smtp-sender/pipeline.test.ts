@@ -56,7 +56,7 @@ const start = async (options: SmtpServerOptions = {}) => {
   server = await startSmtpServer(options);
 };
 
-describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
+describe.each([true, false])("the pipeline (PIPELINING offered: %s)", (pipelining) => {
   test("sends one message after the other over one connection", async () => {
     await start({ pipelining });
     const { kinds } = await sendAll([1, 2, 3, 4, 5].map((no) => note(no)));
@@ -102,7 +102,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.protocolErrors).toEqual([]);
   });
 
-  test("some recipients of one message refused: the others get it", async () => {
+  test("sends to the others if some recipients of one message are refused", async () => {
     await start({
       pipelining,
       answer: ({ verb, to }) => (verb === "RCPT" && to.startsWith("no") ? "550 5.1.1 no" : undefined),
@@ -112,7 +112,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.messages[0]!.to).toEqual(["yes@x.y"]);
   });
 
-  test("354 although every recipient was refused: an empty message, and the next one succeeds", async () => {
+  test("sends an empty message on 354 although every recipient was refused, and the next one succeeds", async () => {
     await start({
       pipelining,
       answer: ({ verb, to }) =>
@@ -123,7 +123,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<2@x>"]);
   });
 
-  test("a server that stays in the transaction of a message it refused: the next ones go out whole", async () => {
+  test("sends the next messages completely to a server that stays in the transaction of a message it refused", async () => {
     let no = 0;
     await start({
       pipelining,
@@ -139,7 +139,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.protocolErrors).toEqual([]);
   });
 
-  test("503 to MAIL ends the session: no verdict on the sender, the message was certainly not accepted", async () => {
+  test("ends the session on 503 to MAIL: no verdict on the sender, the message was certainly not accepted", async () => {
     let mails = 0;
     await start({
       pipelining,
@@ -151,7 +151,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<1@x>"]);
   });
 
-  test("MAIL refused and its recipient accepted all the same: nothing more is written, not even an empty message", async () => {
+  test("writes nothing more, not even an empty message, if MAIL is refused and its recipient accepted", async () => {
     let mails = 0;
     await start({
       pipelining,
@@ -163,7 +163,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.messages.map(({ messageId }) => messageId)).toEqual(["<1@x>"]);
   });
 
-  test.each(["MAIL", "RCPT", "DATA", "DOT"])("421 at %s: nothing is lost and nothing in doubt", async (at) => {
+  test.each(["MAIL", "RCPT", "DATA", "DOT"])("loses nothing and leaves nothing in doubt on 421 at %s", async (at) => {
     await start({
       pipelining,
       answer: ({ verb, accepted }) => (verb === at && accepted === 2 ? "421 4.3.2 bye" : undefined),
@@ -175,7 +175,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.accepted).toBe(2);
   });
 
-  test("no answer to the message before the connection ends: in doubt, and only that one", async () => {
+  test("leaves only the message in doubt that was unanswered when the connection ended", async () => {
     await start({
       pipelining,
       answer: ({ verb, accepted }) => (verb === "DOT" && accepted === 1 ? { drop: true, accept: true } : undefined),
@@ -185,7 +185,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(kinds[2]).not.toBe("doubt");
   });
 
-  test("a dead server: each stage has its time-out", async () => {
+  test("has a time-out for each stage of a dead server", async () => {
     await start({ pipelining, answer: ({ verb }) => (verb === "DOT" ? { hang: true } : undefined) });
     const timeouts = { ...RFC_TIMEOUTS, endOfData: 40 };
     const { kinds, reason } = await sendAll([note(1), note(2)], undefined, timeouts);
@@ -195,7 +195,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
   });
 });
 
-test("with PIPELINING each message behind the first ends in one write with the envelope of the next: one round trip each", async () => {
+test("the pipeline ends each message but the first in one write with the envelope of the next: one round trip each", async () => {
   await start();
   const writes: string[] = [];
   const session = await open();

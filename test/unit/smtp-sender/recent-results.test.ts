@@ -1,13 +1,13 @@
 import { RecentResults } from "../../../services/smtp-sender/delivery/late-results.ts";
 
-test("the newest results are kept, in the order in which they were written, and never more than 20,000", () => {
+test("the newest results are kept in the order in which they were written, and never more than 20,000", () => {
   const recent = new RecentResults();
   for (let flush = 1; flush <= 70; flush++) recent.add(700, () => [flush]);
   expect(recent.size).toBe(28 * 700);
   expect(recent.flushes().map((values) => values())).toEqual(Array.from({ length: 28 }, (_, i) => [43 + i]));
 });
 
-test("results older than a minute are forgotten with the next ones", () => {
+test("results older than a minute are deleted with the next ones", () => {
   let nowMs = 0;
   const recent = new RecentResults(() => nowMs);
   recent.add(2, () => ["first"]);

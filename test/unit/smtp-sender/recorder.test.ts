@@ -97,7 +97,7 @@ test("a mark moved forward during a retried flush is written with the earlier re
   expect(recorder.promised).toBe(0);
 });
 
-test("a mark that goes forward waits for the last part of a flush that is written in parts", async () => {
+test("a mark that moves forward waits for the last part of a flush that is written in parts", async () => {
   const written: { mark: number; seqs: number[] }[] = [];
   const recorder = recorderOver(async (name, _text, values) => {
     const seqs = seqsOf(name, values);
@@ -172,7 +172,7 @@ test("a refused flush is split in halves until the result is isolated; a mark is
   expect(written.at(-1)).toMatchObject({ mark: 5, seqs: [] });
 });
 
-describe("gathering", () => {
+describe("gathering results", () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask"] }));
   afterEach(() => jest.useRealTimers());
 
@@ -196,7 +196,7 @@ describe("gathering", () => {
     }
   }
 
-  test("results wait while more keep coming, and not for longer than 20 ms", async () => {
+  test("waits while more keep arriving, and not for longer than 20 ms", async () => {
     const { recorder, sizes } = gathering(100);
     await addEachMs(recorder, chunk(), 25);
     expect(sizes).toEqual([20]);
@@ -204,14 +204,14 @@ describe("gathering", () => {
     expect(sizes).toEqual([20, 5]);
   });
 
-  test("a result that stays alone is written after 5 ms", async () => {
+  test("writes a single result after 5 ms", async () => {
     const { recorder, sizes } = gathering(100);
     recorder.add(sent(chunk(), 1));
     await jest.advanceTimersByTimeAsync(6);
     expect(sizes).toEqual([1]);
   });
 
-  test("a full group is written at once, and so are results that an urgent mark waits for", async () => {
+  test("writes a full group at once, and so results that an urgent mark waits for", async () => {
     const { recorder, sizes } = gathering(4);
     const leased = chunk();
     for (let seq = 1; seq <= 4; seq++) recorder.add(sent(leased, seq));
@@ -224,7 +224,7 @@ describe("gathering", () => {
     expect(sizes).toEqual([4, 1]);
   });
 
-  test("a mark that is not urgent waits 5 ms, and once more while results are few and more come", async () => {
+  test("waits 5 ms for a mark that is not urgent, and once more while results are few and more arrive", async () => {
     const { recorder, sizes } = gathering(100);
     const leased = chunk();
     const marked = recorder.mark(leased, 10, false);
@@ -234,7 +234,7 @@ describe("gathering", () => {
     await recorder.drain();
   });
 
-  test("a mark that is not urgent waits 5 ms for half a group, or if nothing is added", async () => {
+  test("waits 5 ms with a mark that is not urgent for half a group, or if nothing is added", async () => {
     const { recorder, sizes } = gathering(10);
     const leased = chunk();
     const marked = [recorder.mark(leased, 10, false)];
@@ -247,7 +247,7 @@ describe("gathering", () => {
     expect(sizes).toEqual([5, 3, 0]);
   });
 
-  test("the end of a chunk is written with the next group", async () => {
+  test("writes the end of a chunk with the next group", async () => {
     const { recorder, sizes } = gathering(100);
     const leased = chunk();
     const closed = recorder.close(leased);

@@ -14,7 +14,7 @@ function pausesAfter(stage: RefusedStage, texts: string[]): number | undefined {
   return at < 0 ? undefined : at + 1;
 }
 
-test("4xx at MAIL is the server's state from the first one", () => {
+test("4xx at MAIL is a state of the server from the first reply on", () => {
   expect(pausesAfter("mail", ["450 4.7.1 Error: too much mail"])).toBe(1);
 });
 
@@ -27,7 +27,7 @@ test.each<RefusedStage>(["rcpt", "data", "endOfData"])(
   },
 );
 
-test("greylisting and full mailboxes are recipients' own waits, however many", () => {
+test("greylisting and full mailboxes delay recipients only, however many", () => {
   expect(pausesAfter("rcpt", Array(50).fill("450 4.7.1 Greylisted, see postgrey"))).toBeUndefined();
   expect(pausesAfter("rcpt", Array(50).fill("452 4.2.2 Mailbox full"))).toBeUndefined();
   expect(pausesAfter("rcpt", Array(50).fill("451 4.1.8 Domain of sender address does not resolve"))).toBeUndefined();
@@ -44,7 +44,7 @@ test("an accepted message, or a permanent reply, restarts the count", () => {
   expect(health.reasonToPause(later)).toBe("451 4.3.0 later");
 });
 
-test("a probe: any temporary refusal pauses again, only an accepted message ends it", () => {
+test("any temporary refusal of a probe pauses again, and only an accepted message ends the pause", () => {
   const health = new ServerHealth("paused");
   health.accepted();
   expect(health.mode).toBe("paused");

@@ -41,7 +41,7 @@ test.each([
   await expect(open(await talkative(greeting, every(50, text)))).rejects.toMatchObject({ mayRecover: "yes" });
 });
 
-test("as many lines as the network carries: the session ends before they fill the memory", async () => {
+test("a session with endless reply lines ends before they fill the memory", async () => {
   const block = "220-hello hello hello\r\n".repeat(3_000);
   const port = await talkative("", (socket) => {
     const more = () => {

@@ -18,7 +18,7 @@ async function send(options: Record<string, unknown> = {}) {
   }
 }
 
-test("keeps what it accepts, with its envelope and bytes", async () => {
+test("the test server keeps what it accepts, with its envelope and bytes", async () => {
   server = await startSmtpServer();
   await send();
   await server.received(1);
@@ -27,7 +27,7 @@ test("keeps what it accepts, with its envelope and bytes", async () => {
   expect(server.protocolErrors).toEqual([]);
 });
 
-test.each(["starttls", "implicit"] as const)("speaks TLS (%s) and asks for a login", async (tls) => {
+test.each(["starttls", "implicit"] as const)("the test server supports TLS (%s) and asks for a login", async (tls) => {
   server = await startSmtpServer({ tls, auth: { user: "u", pass: "p" } });
   const options = { secure: tls === "implicit", auth: { user: "u", pass: "p" }, tls: { ca: server.certificate.cert } };
   await send({ ...options, requireTLS: true });
@@ -35,7 +35,7 @@ test.each(["starttls", "implicit"] as const)("speaks TLS (%s) and asks for a log
   await expect(send({ ...options, auth: { user: "u", pass: "wrong" } })).rejects.toThrow("535");
 });
 
-test("answers by the script", async () => {
+test("the test server answers by its script", async () => {
   server = await startSmtpServer({ answer: ({ verb }) => (verb === "RCPT" ? "550 5.1.1 Nobody\nhere" : undefined) });
   await expect(send()).rejects.toThrow("550");
   expect(server.accepted).toBe(0);

@@ -14,7 +14,7 @@ async function read(...chunks: (string | Buffer)[]): Promise<CsvRow[]> {
 const cells = async (...chunks: (string | Buffer)[]) => (await read(...chunks)).map((row) => row.cells);
 
 describe("reading CSV", () => {
-  test("the event loop runs every 200 rows, however many arrive at once", async () => {
+  test("lets the event loop run every 200 rows, however many arrive at once", async () => {
     let turns = 0;
     let isDone = false;
     const others = () => {
@@ -92,7 +92,7 @@ describe("reading CSV", () => {
     ]);
   });
 
-  test("the same in a file larger than a row's limit", async () => {
+  test("loses only that line in a file larger than a row's limit, too", async () => {
     const filler = "x,1\n".repeat(300_000);
     const rows = await read('a,b\n"open,1\n', filler.slice(0, 700_000), filler.slice(700_000));
     expect(rows).toHaveLength(300_002);

@@ -19,7 +19,7 @@ describe("a name in one column", () => {
     ["Cher", "Cher", ""],
     ["Anna,", "Anna", ""],
     ["", "", ""],
-  ])("%s: first name %j, last name %j", (text, first, last) => {
+  ])("is split: %s has the first name %j and the last name %j", (text, first, last) => {
     expect(partsOf(text)).toEqual([first, last]);
   });
 });

@@ -28,7 +28,7 @@ describe("header names", () => {
     "Adresse e-mail",
     "Correo electrónico",
     "emailAddress",
-  ])("%j is the address", (name) => {
+  ])("recognise %j as the address", (name) => {
     expect(taken(["Ort", name])).toEqual(["=Ort", "email"]);
   });
 
@@ -90,11 +90,11 @@ describe("header names", () => {
       ["first_name", "firstname", "email"],
       ["firstName", "=firstname", "email"],
     ],
-  ])("%j are %j", (header, expected) => {
+  ])("recognise %j as %j", (header, expected) => {
     expect(taken(header)).toEqual(expected);
   });
 
-  test("attributes of our own export keep names that mean something else in other products", () => {
+  test("keep attributes of our own export whose names mean something else in other products", () => {
     const own = ["email", "first_name", "last_name", "status", "created_at", "lists"];
     const named = ["status", "lists", "E-Mail", "data", "Vorname", "unsubscribed"];
     expect(taken([...own, ...named])).toEqual([
@@ -109,7 +109,7 @@ describe("header names", () => {
     expect(taken([...own, ...named], { status: "tier" })[3]).toBe("=tier");
   });
 
-  test("the mapping takes precedence over known names", () => {
+  test("yield to the mapping", () => {
     const mapping = {
       Mail: "email",
       email: "old_email",
@@ -137,11 +137,11 @@ describe("words for a status", () => {
     [3, ["bounced", "Hard bounced", "CLEANED", "unreachable"]],
     [4, ["complained", "Marked as spam", "Spam complaint", "abuse"]],
     [undefined, ["gold", "?", "activ", "1"]],
-  ])("%s: %j", (state, words) => {
+  ])("are recognised: %s is %j", (state, words) => {
     expect(words.map(stateOfWord)).toEqual(words.map(() => state));
   });
 
-  test("a column that counts when filled", () => {
+  test("include any value in a column that counts when filled", () => {
     for (const text of ["yes", "1", "true", "x", "2025-03-04 05:06:07", "unsubscribed"])
       expect([text, isAffirmed(text)]).toEqual([text, true]);
     for (const text of ["", "no", "0", "False", "Subscribed", "-"])

@@ -25,7 +25,7 @@ async function lines(header: string[], ...rows: string[][]) {
 }
 
 describe("the header of an import", () => {
-  test("columns are found in any order and usual spelling", () => {
+  test("has columns in any order and usual spelling", () => {
     expect(columnsOf(["City", "Last Name", " EMAIL ", "first-name", ""])).toEqual({
       email: 2,
       firstName: 3,
@@ -43,11 +43,11 @@ describe("the header of an import", () => {
     [["email", "Email"], 'The column "email" appears twice.'],
     [["email", "__proto__"], 'The column name "__proto__" cannot be used.'],
     [["em\uFFFDil"], expect.stringContaining("The file is not UTF-8 text.")],
-  ])("%j is refused", (header, sentence) => {
+  ])("is refused with %j", (header, sentence) => {
     expect(bodyOf(() => columnsOf(header))).toEqual({ file: [sentence] });
   });
 
-  test("no more than 100 attribute columns", () => {
+  test("has no more than 100 attribute columns", () => {
     const many = Array.from({ length: 101 }, (_, n) => `c${n}`);
     expect(bodyOf(() => columnsOf(["email", ...many]))).toEqual({ file: [expect.stringContaining("100 columns")] });
   });
@@ -62,7 +62,7 @@ describe("a row of an import", () => {
     ]);
   });
 
-  test("line breaks in a name become a space", async () => {
+  test("has a space instead of a line break in a name", async () => {
     const { copied } = await lines(["email", "first_name", "last_name"], ["a@b.de", "Ann\r\nMarie", "O\u2028Neil\n"]);
     expect(copied).toEqual([["2", "a@b.de", "Ann Marie", "O Neil", "\\N"]]);
   });
@@ -73,12 +73,12 @@ describe("a row of an import", () => {
     ["Ludwig van Beethoven", "Ludwig", "van Beethoven"],
     ["Plato", "Plato", ""],
     ["", "", ""],
-  ])("a full name %j is %j and %j", async (name, first, last) => {
+  ])("with the full name %j has the names %j and %j", async (name, first, last) => {
     const { copied } = await lines(["name", "email"], [name, "a@b.de"]);
     expect(copied[0]!.slice(2, 4)).toEqual([first, last]);
   });
 
-  test("a JSON object is flattened, a column wins over its member, and other text stays text", async () => {
+  test("has a JSON object flattened; a column wins over its member, and other text stays text", async () => {
     const header = ["email", "city", "attributes", "data"];
     const object = '{"city": "Rome", "a": {"b": {"c": 1}}, "gone": null, "mixed": [1, "x", null, {"y": 2}]}';
     const { copied } = await lines(header, ["a@b.de", "Bonn", object, "plain"]);
@@ -104,17 +104,17 @@ describe("a row of an import", () => {
       `{"a":"${"x".repeat(4_001)}"}`,
       "attributes: a: Ensure this field has no more than 4000 characters.",
     ],
-  ])("%s is reported", async (_name, cell, error) => {
+  ])("is reported with %s", async (_name, cell, error) => {
     const { copied, tally } = await lines(["email", "attributes"], ["a@b.de", cell]);
     expect([copied, tally.errors]).toEqual([[], [{ row: 2, email: "a@b.de", error }]]);
   });
 
-  test("COPY syntax is escaped", async () => {
+  test("has COPY syntax escaped", async () => {
     const { copied } = await lines(["email", "note", "first_name"], ["a@b.de", "x\ty\\z\nw", "back\\slash"]);
     expect(copied[0]).toEqual(["2", "a@b.de", "back\\\\slash", "", String.raw`{"note":"x\\ty\\\\z\\nw"}`]);
   });
 
-  test("blank lines are ignored; missing columns are blank", async () => {
+  test("is ignored if blank, and its missing columns are blank", async () => {
     const { copied, tally } = await lines(["email", "first_name"], [""], ["a@b.de"], ["", " "]);
     expect(copied).toHaveLength(1);
     expect(tally.total).toBe(1);
@@ -132,13 +132,13 @@ describe("a row of an import", () => {
       "city: Ensure this field has no more than 4000 characters.",
     ],
     ["more columns than the header", ["a@b.de", "", "", "x"], "The row has 4 columns, but the header has 3."],
-  ])("with %s is skipped and reported", async (_name, cells, error) => {
+  ])("is skipped and reported with %s", async (_name, cells, error) => {
     const { copied, tally } = await lines(["email", "first_name", "city"], cells);
     expect(copied).toEqual([]);
     expect(tally).toMatchObject({ total: 1, skipped: 1, errors: [{ row: 2, email: cells[0], error }] });
   });
 
-  test("the first hundred errors are reported, all are counted", async () => {
+  test("is reported as one of the first hundred errors, and all are counted", async () => {
     const { tally } = await lines(["email"], ...Array.from({ length: 130 }, () => ["bad"]));
     expect(tally.errors).toHaveLength(100);
     expect(tally.skipped).toBe(130);

@@ -21,7 +21,7 @@ describe("the rules of a segment", () => {
     ["attributes.age", "gt", 17.5],
     ["attributes.vip", "equals", true],
     ["attributes.First Seen", "after", "2026-01-01"],
-  ])("%s %s %j is valid", (field, operator, value) => {
+  ])("may have %s %s %j", (field, operator, value) => {
     expect(errorOf({ field, operator, value })).toBeUndefined();
   });
 
@@ -56,14 +56,14 @@ describe("the rules of a segment", () => {
     [{ field: "attributes.a", operator: "equals", value: {} }, "The value must be a text, a number or a boolean."],
     ["condition", "Expected an object."],
     [null, "Expected an object."],
-  ])("%j is reported", (condition, sentence) => {
+  ])("are refused with %j", (condition, sentence) => {
     const error = errorOf(condition);
     if (sentence === undefined) expect(error).toBeUndefined();
     else if (typeof sentence === "string") expect(error).toBe(`Condition at index 0: ${sentence}`);
     else expect(error?.replace("Condition at index 0: ", "")).toMatch(sentence);
   });
 
-  test("every invalid condition is reported with its index", () => {
+  test("are refused with the index of every invalid condition", () => {
     const good = { field: "email", operator: "equals", value: "a@b.de" };
     const bad = { field: "email", operator: "gt", value: 1 };
     expect(rulesErrors({ conditions: [good, bad, good, bad] }).map((text) => text.slice(0, 20))).toEqual([
@@ -72,7 +72,7 @@ describe("the rules of a segment", () => {
     ]);
   });
 
-  test("the numbers of conditions and values are limited", () => {
+  test("have a limited number of conditions and values", () => {
     const good = { field: "email", operator: "equals", value: "a@b.de" };
     expect(rulesErrors({ conditions: [] })).toEqual(["At least one condition is required."]);
     expect(rulesErrors({ conditions: Array(51).fill(good) })).toEqual(["No more than 50 conditions are allowed."]);
@@ -83,12 +83,12 @@ describe("the rules of a segment", () => {
     ["2026-01-01T10:00", "2026-01-01T10:00:00.000Z"],
     ["2026-01-01 10:00:30", "2026-01-01T10:00:30.000Z"],
     ["2026-01-01T10:00:00+02:00", "2026-01-01T08:00:00.000Z"],
-  ])("the time %s is %s in any time zone", (value, bound) => {
+  ])("read the time %s as %s in any time zone", (value, bound) => {
     const { values } = segmentSql({ conditions: [{ field: "created_at", operator: "lt", value }] }, ID, 1);
     expect(values).toEqual([ID, bound]);
   });
 
-  test("no value ever becomes SQL text", () => {
+  test("never put a value into SQL text", () => {
     const evil = "'; drop table subscribers; --";
     const { where, values } = segmentSql(
       {

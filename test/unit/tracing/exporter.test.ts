@@ -56,7 +56,7 @@ describe("the exporter", () => {
     for (let i = 0; i < n; i++) opened.tracer.begin({ name: "work", kind: SpanKind.INTERNAL, attributes }).end();
   };
 
-  test("posts spans in batches, with the headers that were set and attributes in their types", async () => {
+  test("posts spans in batches, with the configured headers and attributes in their types", async () => {
     open();
     add(1_200, { text: "a".repeat(500), whole: 7, part: 0.5, flag: true, none: undefined });
     await until(async () => (await since(before)).exported === 1_200);
@@ -75,7 +75,7 @@ describe("the exporter", () => {
     expect(await since(before)).toEqual({ ended: 1_200, exported: 1_200 });
   });
 
-  test("one that never answers holds nobody up, neither does the stop, and 4,096 spans wait at most", async () => {
+  test("delays nobody if the collector never answers, not even the stop, and keeps at most 4,096 spans", async () => {
     collector.web.on = () => new Promise(() => {});
     open({ flushMs: 50 });
     add(600);
@@ -87,7 +87,7 @@ describe("the exporter", () => {
     expect(await since(before)).toEqual({ ended: 10_600 });
   });
 
-  test("one that takes nothing is reported once and without its address, and so is its return", async () => {
+  test("reports once, without its address, a collector that accepts nothing, and its return", async () => {
     collector.web.answer = { status: 400 };
     open();
     add(3);
@@ -105,7 +105,7 @@ describe("the exporter", () => {
     expect(log.join()).not.toContain("127.0.0.1");
   });
 
-  test("hands over what waits when the process stops", async () => {
+  test("sends what waits when the process stops", async () => {
     open({ lingerMs: 60_000 });
     add(700);
     await opened.close();
@@ -120,6 +120,6 @@ test.each([
   ["a=%zz", null],
   ["a=%0d%0ab", null],
   ["=b", null],
-])("OTEL_EXPORTER_OTLP_HEADERS=%s is read as %j", (text, headers) => {
+])("reads OTEL_EXPORTER_OTLP_HEADERS=%s as %j", (text, headers) => {
   expect(parseOtlpHeaders(text)).toEqual(headers);
 });

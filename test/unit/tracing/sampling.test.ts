@@ -21,7 +21,7 @@ describe("traceparent", () => {
     expect(readTraceparent(`00-${TRACE}-${SPAN}-02`)).toMatchObject({ traceId: TRACE, spanId: SPAN, traceFlags: 2 });
   });
 
-  test("of a later version is read by what it begins with", () => {
+  test("is read up to the known fields in a later version", () => {
     expect(readTraceparent(`cc-${TRACE}-${SPAN}-01-what-comes`)).toMatchObject({ traceId: TRACE, traceFlags: 1 });
   });
 
@@ -37,13 +37,13 @@ describe("traceparent", () => {
     ["a span id of zeros", `00-${TRACE}-${"0".repeat(16)}-01`],
     ["two headers in one", `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
     ["a line without end", `cc-${TRACE}-${SPAN}-01-${"x".repeat(10_000)}`],
-  ])("that is %s is none", (_, header) => {
+  ])("is ignored if it is %s", (_, header) => {
     expect(readTraceparent(header)).toBeUndefined();
   });
 });
 
-describe("what is recorded", () => {
-  test("the share of OTEL_TRACES_SAMPLER_ARG, by the trace's id on every node alike", () => {
+describe("a trace is recorded", () => {
+  test("for the share OTEL_TRACES_SAMPLER_ARG, by the trace's id on every node alike", () => {
     const ids = Array.from({ length: 20_000 }, () => randomBytes(16).toString("base64url"));
     const chosen = ids.filter((id) => isChosen(id, 0.25));
     expect(chosen.length / ids.length).toBeGreaterThan(0.22);
@@ -54,7 +54,7 @@ describe("what is recorded", () => {
     expect(ids.some((id) => isChosen(id, 0))).toBe(false);
   });
 
-  test("with a share of 0 nothing, whoever asks", () => {
+  test("never with a share of 0, whoever asks", () => {
     const { recorder } = recording(0);
     expect(asked(recorder)).toBeUndefined();
     expect(asked(recorder, `00-${TRACE}-${SPAN}-01`)).toBeUndefined();
@@ -62,7 +62,7 @@ describe("what is recorded", () => {
     expect(recorder.mail(randomBytes(16).toString("base64url"), CAMPAIGN)).toBeUndefined();
   });
 
-  test("with a share of 1 every request, but for callers that have decided against it", () => {
+  test("always with a share of 1, except for callers that have decided against it", () => {
     const { ended, recorder } = recording(1);
     asked(recorder)!.end();
     asked(recorder, "no traceparent")!.end();
@@ -70,7 +70,7 @@ describe("what is recorded", () => {
     expect(ended.map(({ parentId }) => parentId)).toEqual([undefined, undefined]);
   });
 
-  test("a caller's flag is followed so many times a second, however many come with it", () => {
+  test("for a caller's flag at most so many times a second, however many carry it", () => {
     const { ended, recorder } = recording(1e-12, 10);
     // Ids that would always be chosen are the caller's, and help nobody.
     const header = `00-${TRACE.slice(0, 24)}00000000-${SPAN}-01`;
@@ -82,7 +82,7 @@ describe("what is recorded", () => {
     expect(ended).toMatchObject([{ traceId: header.slice(3, 35), parentId: SPAN }]);
   });
 
-  test("an allowance begins anew each second", () => {
+  test("within an allowance that is renewed each second", () => {
     const allowance = new Allowance(2);
     const at = (ms: number) => allowance.take(ms);
     expect([at(1_000), at(1_500), at(1_999), at(2_000), at(2_001), at(2_002)]).toEqual([
@@ -95,7 +95,7 @@ describe("what is recorded", () => {
     ]);
   });
 
-  test("the trace of a mail is found by its Message-ID alone, and no two mails share one", () => {
+  test("for a mail by its Message-ID alone, and no two mails share one", () => {
     const ids = Array.from({ length: 100 }, () => randomBytes(16));
     const contexts = ids.map((id) => contextOf(id.toString("base64url")));
     expect(contexts.map(({ traceId }) => traceId)).toEqual(ids.map((id) => id.toString("hex")));
@@ -103,7 +103,7 @@ describe("what is recorded", () => {
     expect(contextOf("0199F0A2-7c1e-7bd4-9c0a-4b1e2d3f4a5b").traceId).toBe("0199f0a27c1e7bd49c0a4b1e2d3f4a5b");
   });
 
-  test("mails of a campaign whose request is recorded are followed within the same bound; others go by their share", () => {
+  test("for mails of a recorded campaign within the same bound; others by their share", () => {
     const { recorder } = recording(1e-12, 10);
     const mails = Array.from({ length: 500 }, () => randomBytes(16).toString("base64url"));
     expect(mails.filter((id) => recorder.mail(id, undefined))).toEqual([]);

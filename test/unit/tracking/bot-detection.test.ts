@@ -44,23 +44,23 @@ const machines = [
   "SomeCrawler crawler 1.0",
 ];
 
-describe("machine or person behind a hit", () => {
-  test.each(people)("a person: %s", (agent) => expect(isMachineAgent(agent)).toBe(false));
-  test.each(machines)("a machine: %j", (agent) => expect(isMachineAgent(agent)).toBe(true));
+describe("the detection of machines", () => {
+  test.each(people)("takes for a person: %s", (agent) => expect(isMachineAgent(agent)).toBe(false));
+  test.each(machines)("takes for a machine: %j", (agent) => expect(isMachineAgent(agent)).toBe(true));
 
-  test("only the beginning of a long user agent is matched, which limits CPU time", () => {
+  test("matches only the beginning of a long user agent, which limits CPU time", () => {
     const browser = people[0]!.padEnd(MAX_AGENT_LENGTH, " x");
     expect(isMachineAgent(`${browser} Googlebot`)).toBe(false);
     expect(isMachineAgent(`Googlebot ${browser}`)).toBe(true);
   });
 
-  test("cached results equal fresh ones", () => {
+  test("returns the same results from its cache", () => {
     const agents = Array.from({ length: 5_000 }, (_, n) => `${n % 3 === 0 ? "Googlebot" : people[0]} ${n}`);
     for (const _ of [1, 2]) expect(agents.map(isMachineAgent)).toEqual(agents.map((_, n) => n % 3 === 0));
   });
 });
 
-describe("too fast to be a person", () => {
+describe("a hit is too fast to be a person's", () => {
   const at = new Date();
   const sentBefore = (ms: number) => ({ sent_at: new Date(at.getTime() - ms), status: 2 });
 
@@ -81,6 +81,6 @@ test.each([
   ["Slurp/2.0 (owner@bots.example; http://bots.example)", "Slurp/2.0 ([address]; http://bots.example)"],
   ["Reader <ann%40one.example>, a@b", "Reader <[address]>, [address]"],
   [people[0]!, people[0]!],
-])("no address in a user agent is stored: %s", (userAgent, stored) => {
+])("addresses in a user agent are not stored: %s", (userAgent, stored) => {
   expect(withoutAddresses(userAgent)).toBe(stored);
 });

@@ -20,7 +20,7 @@ test.each([
   ["#777777", "#ffffff", 4.47],
   ["#0000ff", "#ffffff", 8.59],
   ["#ff0000", "#000000", 5.25],
-])("contrast of %s and %s is %d, whichever comes first", (one, other, ratio) => {
+])("the contrast of %s and %s is %d, in either order", (one, other, ratio) => {
   expect(Math.floor(contrast(one, other) * 100) / 100).toBe(ratio);
   expect(contrast(other, one)).toBe(contrast(one, other));
 });
@@ -44,7 +44,7 @@ describe("colours of a company's pages", () => {
     expect(contrast(palette.line, palette.paper)).toBeGreaterThanOrEqual(3);
   }
 
-  test("any colours of a company are readable in light and dark, and the light page uses them", () => {
+  test("are readable in light and dark for any choice, and the light page uses the chosen ones", () => {
     const all = [...someColours(1_000)];
     const accepted = all.flatMap((color, n) => {
       const background = all[(n * 7 + 1) % all.length]!;
@@ -59,7 +59,7 @@ describe("colours of a company's pages", () => {
     }
   });
 
-  test("readers who prefer dark pages get them, whatever the company chose", () => {
+  test("are dark for readers who prefer that, whatever the company chose", () => {
     for (const background of someColours(100)) {
       const { dark } = paletteOf({ color: readableOn(background, background, 4.5), background });
       expect(contrast(dark.paper, "#ffffff")).toBeGreaterThan(contrast(dark.paper, "#000000"));
@@ -67,7 +67,7 @@ describe("colours of a company's pages", () => {
     }
   });
 
-  test("invalid stored colours are ignored, and the page stays readable", () => {
+  test("are ignored if stored and invalid, and the page stays readable", () => {
     expectReadable(paletteOf({ color: "#777777", background: "#808080" }).light);
     const hostile = "red}</style><script>alert(1)</script>";
     const css = brandCss({ color: hostile, background: "url(https://evil.example/)" })!;
@@ -75,7 +75,7 @@ describe("colours of a company's pages", () => {
     expect(css).not.toMatch(/[<>"'\\]|url/);
   });
 
-  test("without own colours a company's pages use the service's", () => {
+  test("are the service's if the company has none", () => {
     expect(brandCss({ name: "Lantern", logo_url: "https://a.example/l.png" })).toBeUndefined();
   });
 

@@ -28,7 +28,7 @@ function contrast(a: string, b: string): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
-describe.each([false, true])("colours, dark: %p", (dark) => {
+describe.each([false, true])("the page colours (dark: %p)", (dark) => {
   const c = colours(dark);
   test.each([
     ["ink", "paper", 4.5],
@@ -41,7 +41,7 @@ describe.each([false, true])("colours, dark: %p", (dark) => {
     ["on-good", "good", 4.5],
     ["on-bad", "bad", 4.5],
     ["line", "paper", 3],
-  ])("%s on %s has a contrast of at least %d", (front, back, least) => {
+  ])("have for %s on %s a contrast of at least %d", (front, back, least) => {
     expect(contrast(c[front]!, c[back]!)).toBeGreaterThanOrEqual(least);
   });
 });
@@ -73,22 +73,25 @@ describe("every page in every language", () => {
   ] as const;
   const cases = names.flatMap((name) => Object.keys(catalogues).map((language) => ({ name, language })));
 
-  test.each(cases)("$name in $language: title, direction, labels, no script", ({ name, language }) => {
-    const body = page(name, http({ acceptLanguage: language }).http, values).body as string;
-    expect(body).toMatch(new RegExp(`<html lang="${language}" dir="(ltr|rtl)">`));
-    expect(body).toMatch(/<title>[^<]+ – Acme<\/title>/);
-    expect(body.match(/<h1>/g)).toHaveLength(1);
-    expect(body).toContain('name="viewport"');
-    expect(body).not.toMatch(/<script|\son\w+=|style=|\{\w+\}/);
-    // Every visible field has a label, by `for` or around it.
-    for (const [input, type] of body.matchAll(/<input type="(\w+)"[^>]*>/g)) {
-      const id = /id="([^"]+)"/.exec(input)?.[1];
-      const labelled = id ? body.includes(`<label for="${id}">`) : body.includes(`<label class="choice">${input}`);
-      expect(type === "hidden" || labelled).toBe(true);
-    }
-  });
+  test.each(cases)(
+    "is complete: $name in $language has title, direction and labels, and no script",
+    ({ name, language }) => {
+      const body = page(name, http({ acceptLanguage: language }).http, values).body as string;
+      expect(body).toMatch(new RegExp(`<html lang="${language}" dir="(ltr|rtl)">`));
+      expect(body).toMatch(/<title>[^<]+ – Acme<\/title>/);
+      expect(body.match(/<h1>/g)).toHaveLength(1);
+      expect(body).toContain('name="viewport"');
+      expect(body).not.toMatch(/<script|\son\w+=|style=|\{\w+\}/);
+      // Every visible field has a label, by `for` or around it.
+      for (const [input, type] of body.matchAll(/<input type="(\w+)"[^>]*>/g)) {
+        const id = /id="([^"]+)"/.exec(input)?.[1];
+        const labelled = id ? body.includes(`<label for="${id}">`) : body.includes(`<label class="choice">${input}`);
+        expect(type === "hidden" || labelled).toBe(true);
+      }
+    },
+  );
 
-  test.each(names)("%s: names of company, person and lists are escaped", (name) => {
+  test.each(names)("escapes names of company, person and lists: %s", (name) => {
     const shape = (shown: typeof values) => {
       const body = page(name, http({}).http, shown).body as string;
       return body.match(/<\/?[a-z][a-z0-9]*(?:\s+[\w-]+(?==))*/gi)!.join(" ");
@@ -152,7 +155,7 @@ test.each([
   ["ja, AR;q=0.5", "ar"],
   ["__proto__, constructor", "en"],
   ["fr;q=0, es;q=0.1", "es"],
-])("Accept-Language %j gives %s", (header, code) => expect(catalogueFor(header).code).toBe(code));
+])("the language for Accept-Language %j is %s", (header, code) => expect(catalogueFor(header).code).toBe(code));
 
 test.each([
   ["GET", "text/html,application/xhtml+xml,*/*;q=0.8", "", false],

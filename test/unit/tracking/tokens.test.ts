@@ -19,7 +19,7 @@ function* tampered(token: string): Generator<string> {
 }
 
 describe("link tokens", () => {
-  test("each of a message's tokens decodes to its message and link", () => {
+  test("decode to their message and link", () => {
     const id = newId();
     const tokens = new LinkTokens(key, id);
     for (let link = 0; link <= 40; link++) {
@@ -27,7 +27,7 @@ describe("link tokens", () => {
     }
   });
 
-  test("no changed character, no other length and no other key is accepted", () => {
+  test("are refused with any changed character, other length or other key", () => {
     const id = newId();
     for (const token of [new LinkTokens(key, id).text(2), addressToken(key, id, 2, "https://example.com/a?b=c")]) {
       for (const forged of tampered(token)) expect(readLinkToken([key], forged)).toBeNull();
@@ -38,7 +38,7 @@ describe("link tokens", () => {
     }
   });
 
-  test("an address is decoded unchanged", () => {
+  test("contain an address unchanged", () => {
     fc.assert(
       fc.property(
         fc.webUrl({ withQueryParameters: true, withFragments: true }),
@@ -51,7 +51,7 @@ describe("link tokens", () => {
     );
   });
 
-  test("random text is refused", () => {
+  test("are not found in random text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 5_000 }), (text) => readLinkToken([key], text) === null),
     );
@@ -75,7 +75,7 @@ describe("person tokens", () => {
     expect(readPersonToken("confirm", short, until.getTime() + 1_000)).toMatchObject({ subscriberId, expired: true });
   });
 
-  test("kinds cannot be confused, and none can be changed", () => {
+  test("have kinds that cannot be confused or changed", () => {
     const token = personToken("confirm", companyId, subscriberId, new Date(Date.now() + 60_000));
     expect(readPersonToken("preferences", token)).toBeNull();
     for (const forged of tampered(token)) expect(readPersonToken("confirm", forged)).toBeNull();

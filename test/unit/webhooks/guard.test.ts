@@ -53,15 +53,15 @@ const refused = [
   ["segment routing", "5f00::1"],
 ];
 
-describe("addresses that are not the public internet", () => {
-  test.each(refused)("%s: %s", async (_, host) => {
+describe("addresses that are not public", () => {
+  test.each(refused)("are refused: %s: %s", async (_, host) => {
     const literal = literalAddress(host);
     expect(literal).not.toBeNull();
     expect(isPublicAddress(literal!)).toBe(false);
     await expect(resolvePublic(host, { allowPrivate: false })).rejects.toMatchObject({ reason: "refused" });
   });
 
-  test.each(refused)("in a URL, %s: %s", async (_, host) => {
+  test.each(refused)("are refused in a URL, %s: %s", async (_, host) => {
     const bare = host.replace(/[[\]]/g, "");
     const error = await urlError(`https://${bare.includes(":") ? `[${bare}]` : bare}/hook`, false);
     expect(error).toMatch(/not on the public internet|valid URL/);
@@ -88,10 +88,10 @@ test.each([
   expect(isPublicAddress(address!.address)).toBe(true);
 });
 
-describe("names", () => {
+describe("a host name", () => {
   const answers = (...addresses: string[]) => ({ allowPrivate: false, resolve: async () => addresses });
 
-  test("one private address among public ones refuses the host", async () => {
+  test("is refused if one of its addresses is private", async () => {
     await expect(resolvePublic("x.example", answers("1.1.1.1", "10.0.0.1"))).rejects.toMatchObject({
       reason: "refused",
     });
@@ -100,7 +100,7 @@ describe("names", () => {
     });
   });
 
-  test("the name is resolved once and the checked address is used", async () => {
+  test("is resolved once, and the checked address is used", async () => {
     const next = ["1.1.1.1", "127.0.0.1"];
     const resolve = async () => [next.shift()!];
     expect(await resolvePublic("rebind.example", { allowPrivate: false, resolve })).toEqual([
@@ -109,7 +109,7 @@ describe("names", () => {
     expect(next).toEqual(["127.0.0.1"]);
   });
 
-  test("a host without an address is distinguished from a refused one", async () => {
+  test("is distinguished from a refused one if it has no address", async () => {
     const fails = async () => {
       throw Object.assign(new Error("no"), { code: "ENOTFOUND" });
     };
@@ -120,13 +120,13 @@ describe("names", () => {
     await expect(resolvePublic("x.example", answers())).rejects.toMatchObject({ reason: "dns" });
   });
 
-  test("private networks are accepted if allowed", async () => {
+  test("may lead to private networks if the operator allows them", async () => {
     expect(await resolvePublic("127.0.0.1", { allowPrivate: true })).toEqual([{ address: "127.0.0.1", family: 4 }]);
     expect((await resolvePublic("localhost", { allowPrivate: true })).length).toBeGreaterThan(0);
   });
 });
 
-describe("single private hosts that the operator permits", () => {
+describe("private hosts that the operator permits", () => {
   const permitted = parseAllowedHosts("10.1.0.0/16, 192.168.7.9,fd00:7::/64 ,Mail.Corp.example., localhost")!;
   const ask = (host: string, ...addresses: string[]) =>
     resolvePublic(host, { allowPrivate: false, permitted, resolve: async () => addresses });
@@ -147,19 +147,19 @@ describe("single private hosts that the operator permits", () => {
     },
   );
 
-  test("a permitted name may resolve to any address; its subdomains are not permitted", async () => {
+  test("may have any address by name; subdomains of the name are not permitted", async () => {
     expect(await ask("mail.corp.EXAMPLE", "172.16.3.4")).toEqual([{ address: "172.16.3.4", family: 4 }]);
     expect(await ask("localhost", "127.0.0.1")).toHaveLength(1);
     await expect(ask("x.mail.corp.example", "172.16.3.4")).rejects.toMatchObject({ reason: "refused" });
     await expect(ask("foo.localhost", "127.0.0.1")).rejects.toMatchObject({ reason: "refused" });
   });
 
-  test("any name that resolves only into a permitted network", async () => {
+  test("may be any name that resolves only into a permitted network", async () => {
     expect(await ask("any.example", "10.1.0.1", "1.1.1.1")).toHaveLength(2);
     await expect(ask("any.example", "10.1.0.1", "10.2.0.1")).rejects.toMatchObject({ reason: "refused" });
   });
 
-  test.each(["10.0.0.0/33", "a b", "http://x", "10.0.0.0/", "-x"])("%s is not a valid list of hosts", (text) => {
+  test.each(["10.0.0.0/33", "a b", "http://x", "10.0.0.0/", "-x"])("cannot be listed as %s", (text) => {
     expect(parseAllowedHosts(`1.2.3.4, ${text}`)).toBeNull();
   });
 });
@@ -172,6 +172,6 @@ test.each([
   ["nonsense", true, "Enter a valid URL."],
   ["http://127.0.0.1:8080/", true, null],
   ["https://1.1.1.1/hook", false, null],
-])("the address %s (private networks: %p): %p", async (url, allowPrivate, error) => {
+])("the URL %s (private networks: %p) has the error %p", async (url, allowPrivate, error) => {
   expect(await urlError(url as string, allowPrivate as boolean)).toBe(error);
 });

@@ -138,7 +138,7 @@ test("tries the next address if one is unreachable, but not after a broken conne
   breaks.close();
 });
 
-describe("misbehaving receivers", () => {
+describe("a misbehaving receiver", () => {
   const plain = createTcp();
   let requests = 0;
   /** Answer to the receiver's nth request, from 1 on. */
@@ -161,12 +161,12 @@ describe("misbehaving receivers", () => {
   const postPlain = () => postAt(poster, `http://hooks.example:${portOf(plain)}/hook`);
   const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-  test("an informational response is not taken for the answer", async () => {
+  test("may send informational responses, which are not the answer", async () => {
     answerTo = (socket) => socket.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 None\r\n\r\n");
     expect(await postPlain()).toEqual({ status: 204, quotedBody: "" });
   });
 
-  test("a connection closed without an answer is retried only if it was kept alive", async () => {
+  test("may close the connection without an answer, which is retried only if it was kept alive", async () => {
     answerTo = (socket) => socket.destroy();
     await expect(postPlain()).rejects.toThrow(/closed/);
     expect(requests).toBe(1);
@@ -176,19 +176,19 @@ describe("misbehaving receivers", () => {
     expect(requests).toBe(4);
   });
 
-  test("a successful answer that never ends acknowledges the event and closes the connection", async () => {
+  test("may send a successful answer that never ends, which acknowledges the event and closes the connection", async () => {
     const closed = new Promise((resolve) => plain.once("connection", (socket) => socket.once("close", resolve)));
     answerTo = (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nso");
     expect(await postPlain()).toEqual({ status: 200, quotedBody: "" });
     await closed;
   });
 
-  test("a refusal that never ends is quoted up to what arrived", async () => {
+  test("may send a refusal that never ends, which is quoted as far as it arrived", async () => {
     answerTo = (socket) => socket.write("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nno database");
     expect(await postPlain()).toEqual({ status: 500, quotedBody: "no database" });
   });
 
-  test("an answer that is not HTTP or has an endless head is an error", async () => {
+  test("may send anything but HTTP or an endless head, which is an error", async () => {
     answerTo = (socket) => socket.write("220 mail.example ESMTP\r\n");
     await expect(postPlain()).rejects.toThrow(/HTTP/);
     answerTo = (socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"a".repeat(100_000)}`);

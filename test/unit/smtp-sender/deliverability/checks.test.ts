@@ -46,7 +46,7 @@ describe("SPF", () => {
     ["v=spf1 redirect=_spf.relay.example", 1],
     ["v=spf1 exists:%{i}._spf.%{d2} exp=why.acme.example -all", 1],
     ["v=spf1 a:relay.example/24//64 mx:acme.example/28 -all", 2],
-  ])("%s: %s look-ups", async (record, lookups) => {
+  ])("%s needs %s look-ups", async (record, lookups) => {
     const check = await of(record, {
       [DOMAIN]: { txt: [record], a: ["192.0.2.77"], mx: [[10, "mx.acme.example"]] },
       "mx.acme.example": { a: ["192.0.2.78"] },
@@ -57,7 +57,7 @@ describe("SPF", () => {
     expect(check).toEqual({ name: "spf", status: "pass", found: { record, lookups }, expected: null, help: null });
   });
 
-  test("none: a warning, with a record to begin with", async () => {
+  test("a missing record is a warning, with a record to begin with", async () => {
     publish({ [DOMAIN]: { txt: ["google-site-verification=x", "v=spf10 no"] } });
     expect(await spf()).toMatchObject({
       status: "warn",
@@ -95,7 +95,7 @@ describe("SPF", () => {
     expect(await of(record)).toMatchObject({ status: "fail", help: expect.stringContaining(said) });
   });
 
-  test("+all fails, no all at the end is a warning", async () => {
+  test("+all fails, and a record without all at its end is a warning", async () => {
     expect(await of("v=spf1 +all")).toMatchObject({ status: "fail" });
     dns = new Lookups(300, [server.address]);
     expect(await of("v=spf1 ip4:192.0.2.1")).toMatchObject({ status: "warn" });
@@ -115,7 +115,7 @@ describe("SPF", () => {
     expect(check).toMatchObject({ status: "fail", help: expect.stringContaining("includes itself") });
   });
 
-  test("eleven look-ups fail, ten do not; whatever is published, no more than some forty are made", async () => {
+  test("eleven look-ups fail, ten do not; no more than some forty are made for any record", async () => {
     const names = Array.from({ length: 11 }, (_, n) => `n${n}.example`);
     for (const name of names) publish({ [name]: { a: ["198.51.100.1"] } });
     const record = (n: number) =>
@@ -178,11 +178,11 @@ describe("DKIM", () => {
     ["as shown", () => dkimRecord(signature(rsa)).value],
     ["without version and type, with white space", () => ` p = ${p(rsa).slice(0, 99)} ${p(rsa).slice(99)} ;`],
     ["with hashes and services", () => `v=DKIM1; h=sha1:sha256; s=email; t=s; p=${p(rsa)}`],
-  ])("an RSA key %s passes", async (_form, record) => {
+  ])("passes for an RSA key %s", async (_form, record) => {
     expect(await check(record())).toMatchObject({ status: "pass", help: null, expected: { name: NAME } });
   });
 
-  test("an RSA key as PKCS#1 is a warning: some verifiers cannot read it", async () => {
+  test("is a warning for an RSA key as PKCS#1: some verifiers cannot read it", async () => {
     const bare = (rsa.publicKey.export({ format: "der", type: "pkcs1" }) as Buffer).toString("base64");
     expect(await check(`v=DKIM1; p=${bare}`)).toMatchObject({
       status: "warn",
@@ -190,7 +190,7 @@ describe("DKIM", () => {
     });
   });
 
-  test("an Ed25519 key passes by its 32 bytes", async () => {
+  test("passes for an Ed25519 key with 32 bytes", async () => {
     const { value } = dkimRecord(signature(ed25519));
     expect(value).toMatch(/^v=DKIM1; k=ed25519; p=[\w+/]{43}=$/);
     expect(await check(value, ed25519)).toMatchObject({ status: "pass" });
@@ -207,7 +207,7 @@ describe("DKIM", () => {
     ["of another version", `v=DKIM2; p=${p(rsa)}`, "not a DKIM key"],
     ["no tag list", "hello", "not a DKIM key"],
     ["twice the same tag", `v=DKIM1; p=x; p=${p(rsa)}`, "not a DKIM key"],
-  ])("a key that is %s fails, with the record to publish", async (_fault, record, said) => {
+  ])("fails for a key that is %s, with the record to publish", async (_fault, record, said) => {
     expect(await check(record)).toMatchObject({
       status: "fail",
       help: expect.stringContaining(said),
@@ -215,7 +215,7 @@ describe("DKIM", () => {
     });
   });
 
-  test("several records fail, a test flag is a warning, silence is unknown", async () => {
+  test("fails with several records, is a warning with a test flag, and unknown without an answer", async () => {
     publish({ [NAME]: { txt: [dkimRecord(signature(rsa)).value, "v=DKIM1; p="] } });
     expect(await check(undefined)).toMatchObject({ status: "fail", found: [expect.any(String), expect.any(String)] });
     dns = new Lookups(300, [server.address]);
@@ -237,12 +237,12 @@ describe("DMARC and alignment", () => {
     ["v=DMARC1; p=none; pct=101", "fail"],
     ["v=DMARC1; p=reject; sp=none; pct=50", "pass"],
     ["p=none; v=DMARC1", "warn"],
-  ])("%s: %s", async (record, status) => {
+  ])("give, with %s, %s", async (record, status) => {
     publish({ [`_dmarc.${DOMAIN}`]: { txt: [record] } });
     expect((await checkDmarc(dns, DOMAIN)).check.status).toBe(status);
   });
 
-  test("the organisational domain's holds for its subdomains, by the public suffix list", async () => {
+  test("apply to subdomains of the organisational domain, by the public suffix list", async () => {
     publish({ "_dmarc.acme.co.uk": { txt: ["v=DMARC1; p=reject"] }, "_dmarc.co.uk": { txt: ["v=DMARC1; p=none"] } });
     expect(await checkDmarc(dns, "news.acme.co.uk")).toMatchObject({
       check: { status: "pass" },
@@ -254,7 +254,7 @@ describe("DMARC and alignment", () => {
     });
   });
 
-  test("two records fail, silence is unknown", async () => {
+  test("fail with two records, and are unknown without an answer", async () => {
     publish({ [`_dmarc.${DOMAIN}`]: { txt: ["v=DMARC1; p=none", "v=DMARC1; p=reject"] } });
     expect((await checkDmarc(dns, DOMAIN)).check.status).toBe("fail");
     publish({ "_dmarc.other.example": { fault: "servfail" } });
@@ -302,7 +302,7 @@ describe("MX, bounce address and links", () => {
     ["nothing", {}, "fail"],
     ["null MX", { [DOMAIN]: { mx: [[0, "."]] } }, "fail"],
     ["SERVFAIL", { [DOMAIN]: { fault: "servfail" } }, "unknown"],
-  ])("%s", async (_name, zones, status) => {
+  ])("are checked: %s", async (_name, zones, status) => {
     publish(zones);
     expect((await checkMx(dns, DOMAIN)).status).toBe(status);
     expect(await checkBounceAddress(dns, `bounce@${DOMAIN}`, DOMAIN)).toMatchObject({
@@ -311,7 +311,7 @@ describe("MX, bounce address and links", () => {
     });
   });
 
-  test("no bounce address is a warning", async () => {
+  test("cause a warning if there is no bounce address", async () => {
     expect(await checkBounceAddress(dns, null, DOMAIN)).toMatchObject({ status: "warn", found: null });
   });
 
@@ -323,7 +323,7 @@ describe("MX, bounce address and links", () => {
     ["https://[::1]", "fail"],
     ["https://192.0.2.1", "warn"],
     ["https://silent.example", "unknown"],
-  ])("links to %s: %s", async (url, status) => {
+  ])("show the links to %s as %s", async (url, status) => {
     publish({ "mail.acme.example": { a: ["192.0.2.1"] }, "silent.example": { fault: "silent" } });
     expect(await checkLinks(dns, url)).toMatchObject({ status, found: new URL(url).origin });
   });

@@ -70,7 +70,7 @@ test.each<[string, string[], string]>([
   expect(await checkSpf(dns, asked)).toMatchObject({ status: "pass" });
 });
 
-test("SPF for a relay of the own network asks for its public address; without any address nothing is proposed", async () => {
+test("SPF for a relay in the same network asks for its public address; without any address nothing is proposed", async () => {
   const check = (relayHost: string) => checkSpf(dns, { domain: DOMAIN, relayHost, relayAddresses: [] });
   expect((await check("127.0.0.1")).help).toMatch(/Receivers never see 127\.0\.0\.1: write the public address/);
   expect((await check("relay.example")).help).not.toContain("never see");

@@ -23,7 +23,7 @@ function domains() {
   return { backOffs, defer };
 }
 
-test("five deferrals with an equal text slow their domain, also with emails of others between; the sixth says nothing of the server", () => {
+test("five deferrals with the same text slow their domain, also with emails of others between; the sixth does not affect the server", () => {
   const { backOffs, defer } = domains();
   expect(defer(4)).toBe(false);
   backOffs.accepted("other.example");
@@ -88,7 +88,7 @@ test.each<[string, (n: number) => string, RefusedStage]>([
   ["mailboxes that are full", () => "452 4.2.2 Mailbox full", "rcpt"],
   ["refusals of the sender", () => "451 4.7.1 Try again later", "mail"],
   ["permanent refusals", () => "550 5.7.1 Not from you", "rcpt"],
-])("%s slow no domain", (_, text, stage) => {
+])("%s do not slow a domain", (_, text, stage) => {
   const { backOffs, defer } = domains();
   expect(defer(30, text, stage)).toBe(false);
   expect(backOffs.size).toBe(0);
@@ -105,7 +105,7 @@ test("if the server has accepted nothing since, the next deferral is the server'
   expect(backOffs.size).toBe(0);
 });
 
-test("a domain that takes mail between its deferrals is not slowed", () => {
+test("a domain that accepts mail between its deferrals is not slowed", () => {
   const { backOffs, defer } = domains();
   for (let n = 0; n < 50; n++) {
     expect(defer(3)).toBe(false);
@@ -114,7 +114,7 @@ test("a domain that takes mail between its deferrals is not slowed", () => {
   expect(backOffs.size).toBe(0);
 });
 
-test("one that defers every fourth mail whatever it gets is slowed no further, and its back-off ends", () => {
+test("a domain that defers every fourth mail at any rate is slowed no further, and its back-off ends", () => {
   const { backOffs, defer } = domains();
   defer(5);
   backOffs.accepted("other.example");
@@ -127,7 +127,7 @@ test("one that defers every fourth mail whatever it gets is slowed no further, a
   expect(minutes).toBeLessThan(5);
 });
 
-test("old deferrals are forgotten, and not all of thousands of domains that deferred once are kept", () => {
+test("old deferrals expire, and not all of thousands of domains that deferred once are kept", () => {
   const { backOffs, defer } = domains();
   defer(5);
   now += 61 * MINUTE;

@@ -27,7 +27,7 @@ function run(mails: number, limit: number, minutes: number) {
   return { sent: sent.length, looks };
 }
 
-test("a few thousand that wait are sent at the limit, and each is looked at a few times", () => {
+test("a few thousand waiting emails are sent at the limit, and each is checked a few times", () => {
   const { sent, looks } = run(1_000, 100, 9);
   expect(sent).toBeGreaterThanOrEqual(0.97 * 100 * 9);
   expect(looks).toBeLessThan(1_000 * 6);
