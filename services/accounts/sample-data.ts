@@ -26,11 +26,15 @@ const UNSUBSCRIBED = 31;
 const SITE = `https://${SAMPLE_DOMAIN}`;
 const LINKS = [`${SITE}/spring`, `${SITE}/readings`, `${SITE}/visit`];
 const SUBJECT = "[[first_name|default:Hello]], here is our spring letter";
-const BODY = `<h1>Our spring letter</h1>
+const part = (text: string, link: string, label: string) =>
+  `<p>${text}</p>\n<p><a href="${link}" style="color:#0b6b72;font-weight:bold">${label}</a></p>`;
+const BODY = `<div style="max-width:560px;margin:0 auto;padding:24px;font:16px/1.5 Georgia,serif;color:#1c2330">
+<h1 style="font-size:28px;line-height:1.2">Our spring letter</h1>
 <p>Dear [[first_name|default:reader]],</p>
-<p>twelve new books are on the table by the window. <a href="${LINKS[0]}">See the spring list</a></p>
-<p>On Friday Yuki reads from her diary of a lighthouse. <a href="${LINKS[1]}">Reserve a seat</a></p>
-<p>We are open until eight on Thursdays. <a href="${LINKS[2]}">How to find us</a></p>`;
+${part("Twelve new books are on the table by the window.", LINKS[0]!, "See the spring list")}
+${part("On Friday a keeper reads from the diary of a lighthouse.", LINKS[1]!, "Reserve a seat")}
+${part("We are open until eight on Thursdays.", LINKS[2]!, "How to find us")}
+</div>`;
 
 /** $1 is the company, $2 the list, $3 the template, $4 the campaign, $5 its number, $6 when it began. */
 const CONTENT = `

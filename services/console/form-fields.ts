@@ -31,7 +31,7 @@ export const newPasswordField = (name: string, label: string, hint: string): Fie
 });
 
 /** Maximum length of first and last names in the API. */
-const MAX_NAME = 150;
+export const MAX_NAME = 150;
 
 /** First and last name, both optional. */
 export const nameFields = (form: Record<string, string>): Field[] =>

@@ -56,7 +56,7 @@ import {
   stopSigning,
 } from "./pages/deliverability.ts";
 import { designPage } from "./pages/design.ts";
-import { chooseCompany, companyHome } from "./pages/home.ts";
+import { addSample, chooseCompany, companyHome, nameCompany, removeSample } from "./pages/home.ts";
 import {
   discardImport,
   importPage,
@@ -182,7 +182,10 @@ export const personPages: Table<PersonVisit> = {
 };
 
 export const companyPages: Table<CompanyVisit> = {
-  "": { page: companyHome },
+  "": { page: (visit) => companyHome(visit) },
+  "setup/name": { form: nameCompany },
+  "setup/sample-data": { form: addSample },
+  "setup/sample-data/remove": { form: removeSample },
   search: { page: searchPage },
   campaigns: { page: campaignsPage },
   "campaigns/in-the-air": { page: inTheAirPage },

@@ -24,18 +24,24 @@ export interface Plot {
   /** Value at the upper edge. */
   most: number;
   lines: Line[];
+  /** Columns of the table. */
+  labels: string[];
   rows: { date: string; values: number[] }[];
 }
 
-/** `series`: daily values by label, oldest first. Days with zeros only are in the line but not in the table. */
+/**
+ * `series`: daily values by label, oldest first; all are in the table, and the first `drawn` in the plot. Days with zeros
+ * only are in the lines but not in the table.
+ */
 export function plotOf(
   title: string,
   dates: readonly string[],
   series: Record<string, readonly number[]>,
-  unit?: string,
+  { unit, drawn }: { unit?: string; drawn?: number } = {},
 ): Plot {
   const entries = Object.entries(series);
-  const most = Math.max(1, ...entries.flatMap(([, values]) => values));
+  const shown = entries.slice(0, drawn);
+  const most = Math.max(1, ...shown.flatMap(([, values]) => values));
   const x = (day: number) => (dates.length < 2 ? 0 : (day / (dates.length - 1)) * WIDTH).toFixed(1);
   const y = (value: number) => (HEIGHT - (value / most) * HEIGHT).toFixed(1);
   return {
@@ -46,7 +52,8 @@ export function plotOf(
     width: WIDTH,
     height: HEIGHT,
     most,
-    lines: entries.map(([label, values]) => ({
+    labels: entries.map(([label]) => label),
+    lines: shown.map(([label, values]) => ({
       label,
       sum: values.reduce((sum, value) => sum + value, 0),
       // Draws a single value as a horizontal line; one point would be invisible.

@@ -88,6 +88,22 @@ test("the input of a form is restored after an expired session, and only its but
   });
 });
 
+test("without a script what was typed is shown after an expired session", async () => {
+  const person = await made("subscribers", { email: "read@example.com", first_name: "Ann" });
+  await open(
+    async (page) => {
+      await page.goto(at(`subscribers/${person}`));
+      await page.getByLabel("First name").fill("Typed without a script");
+      await expireSession(page);
+      await page.getByRole("button", { name: "Save" }).click();
+      await signInAgain(page);
+      await page.getByText("First name: Typed without a script").waitFor();
+      expect((await company.api.get(`${E}/subscribers/${person}/`)).body.first_name).toBe("Ann");
+    },
+    { javaScriptEnabled: false },
+  );
+});
+
 test("the rules of a segment are restored after an expired session and by the Back button", async () => {
   await open(async (page) => {
     const rule = () => page.getByRole("group", { name: "Rule 1" });

@@ -16,7 +16,10 @@ const newPasswordHint = "At least 10 characters. Three or four words that do not
 
 export const signUp = {
   title: "Create an account",
-  intro: "For you and your company. Others come in later, by your invitation.",
+  intro: "For you and your company. Invite others later.",
+  name: "Your name",
+  noName: "Enter your name.",
+  companyOf: (name: string) => `${name}’s company`,
   company: "Name of your company",
   companyHint: "Your subscribers see it. It can be changed.",
   names: { first_name: "First name", last_name: "Last name" },

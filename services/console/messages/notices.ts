@@ -2,6 +2,8 @@
 export const notices = {
   saved: "Saved.",
   deleted: "Deleted.",
+  sampleAdded: "Sample data added. Its people never get an email.",
+  sampleRemoved: "Sample data removed.",
   uploaded: "Uploaded.",
   restored: "This is the version that you went back to, as the newest one.",
   duplicated: "This is the copy. Give it a name of its own.",

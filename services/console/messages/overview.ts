@@ -66,11 +66,26 @@ export const overview = {
   asTable: "Table",
   day: "Day",
   nothing: "Nothing in this period.",
+  sample: {
+    try: "Try with sample data",
+    title: "New here?",
+    text: "Look around with sample people, a template and a finished report. One click removes them again, and they never get an email.",
+    add: "Add sample data",
+    there: "You are looking around with sample data. Its people never get an email.",
+    report: "Open the sample report",
+    remove: "Remove sample data",
+  },
   firstSteps: "Set up your account",
   stepsDone: (done: number, all: number) => `${done} of ${all} done`,
   done: "done",
   toDo: "to do",
   steps: {
+    name: {
+      title: "Name your company",
+      hint: "Your subscribers see it in your emails.",
+      button: "Save",
+      label: "Name of your company",
+    },
     server: {
       title: "Connect your mail server",
       hint: "Amazon SES, Postmark, Mailgun, your own: any SMTP server.",
@@ -81,7 +96,6 @@ export const overview = {
       hint: "SPF, DKIM and DMARC, so that your emails reach the inbox.",
       button: "Show records",
     },
-    list: { title: "Create a list", hint: "A list is a group of people you write to.", button: "Create list" },
     people: { title: "Import your subscribers", hint: "From a CSV file of any other service.", button: "Import" },
     template: {
       title: "Create a template",

@@ -20,7 +20,7 @@ async function plotIn(visit: CompanyVisit, { timeline }: Analytics) {
   const found = timelineOf(timeline.map((hit, n) => ({ ...hit, clock: clocks[n]! })));
   if (!found) return undefined;
   const { step, dates, opens, clicks } = found;
-  return plotOf(t.overTime[step], dates, { [t.opens]: opens, [t.clicks]: clicks }, t.steps[step]);
+  return plotOf(t.overTime[step], dates, { [t.opens]: opens, [t.clicks]: clicks }, { unit: t.steps[step] });
 }
 
 /** Variants of an A/B test with their results; empty if the campaign has none. */

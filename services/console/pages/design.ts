@@ -12,8 +12,8 @@ export function designPage(): Answer {
     title: "Components",
     values: {
       plots: [
-        plotOf("A day", dates, series, "Hour"),
-        plotOf("One hour", ["09:00"], { Opened: [12], Clicked: [3] }, "Hour"),
+        plotOf("A day", dates, series, { unit: "Hour" }),
+        plotOf("One hour", ["09:00"], { Opened: [12], Clicked: [3] }, { unit: "Hour" }),
       ],
       fields: [
         { name: "plain", label: "Subject", kind: "text", value: "", hint: "Shown in the inbox." },

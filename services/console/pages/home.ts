@@ -1,12 +1,22 @@
 /** First page after sign-in: the company's overview, or a choice if the person has several companies. */
 import { isFinished } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
+import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { type Plot, plotOf } from "../plot.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath, may, type PersonVisit } from "../request.ts";
+import {
+  type Answer,
+  type CompanyVisit,
+  callIn,
+  companyPath,
+  may,
+  type Outcome,
+  type PersonVisit,
+} from "../request.ts";
 import { warningsOf } from "../warnings.ts";
 import { withStates } from "./campaign-outcome.ts";
 import { campaignsInTheAir } from "./campaigns.ts";
+import { firstSteps, sampleOf } from "./setup.ts";
 
 const t = messages.overview;
 
@@ -20,27 +30,6 @@ const ALL = { page_size: 100 };
 
 type Stats = ReturnsOf<"tracking.companyStats">;
 type Servers = ReturnsOf<"smtp-sender.listConfigs">;
-
-/** Steps before a company's first campaign, in order. A step is done if the API has an object of its kind. */
-async function firstSteps(visit: CompanyVisit, { subscribers, campaigns }: Stats, servers: Servers) {
-  const one = { page_size: 1 };
-  const [lists, templates] = await Promise.all([
-    callIn(visit, "subscribers.listLists", one),
-    callIn(visit, "renderer.listTemplates", one),
-  ]);
-  const isInOrder = servers.results.some(
-    ({ working, checked_at, check_failures }) => working && checked_at !== null && check_failures.length === 0,
-  );
-  const steps = [
-    { name: "server", path: "servers/new", done: servers.count > 0 },
-    { name: "domain", path: "domains", done: isInOrder },
-    { name: "list", path: "lists", done: lists.count > 0 },
-    { name: "people", path: "import", done: subscribers.total > 0 },
-    { name: "template", path: "templates/new", done: templates.count > 0 },
-    { name: "campaign", path: "campaigns/new", done: Object.values(campaigns).some((n) => n > 0) },
-  ] as const;
-  return steps.map(({ name, path, done }) => ({ ...t.steps[name], done, href: companyPath(visit, path) }));
-}
 
 /** Returns the overview's warnings from data that was already read. */
 async function warnings(visit: CompanyVisit, { sending }: Stats, { results }: Servers) {
@@ -76,6 +65,7 @@ function plotsOf({ growth, sending }: Stats): Plot[] {
           rows.map((row) => Number(row[name as keyof Row])),
         ]),
       ),
+      { drawn: 3 },
     );
   const plots = [plot(t.sending, sending, t.sendingLines), plot(t.growth, growth, t.growthLines)];
   return plots.filter(({ rows }) => rows.length > 0);
@@ -88,17 +78,21 @@ function totalsOf({ growth, sending }: Stats) {
   return { sent: sum("sent"), delivered: sum("delivered"), opens: sum("opens"), clicks: sum("clicks"), gained };
 }
 
-export async function companyHome(visit: CompanyVisit): Promise<Answer> {
+export async function companyHome(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const few = { page_size: 5 };
-  const [stats, servers, inTheAir, scheduled, recent] = await Promise.all([
+  const [stats, servers, sample, inTheAir, scheduled, recent] = await Promise.all([
     callIn(visit, "tracking.companyStats", { days: DAYS }),
     callIn(visit, "smtp-sender.listConfigs", ALL),
+    callIn(visit, "accounts.getSampleData", { id: visit.company.id }),
     campaignsInTheAir(visit),
     callIn(visit, "campaigns.list", { ...few, status: "scheduled", ordering: "scheduled_for" }),
     callIn(visit, "campaigns.list", few),
   ]);
   const finished = recent.results.filter(({ status }) => isFinished(status));
-  const [steps, needsLook] = await Promise.all([firstSteps(visit, stats, servers), warnings(visit, stats, servers)]);
+  const [steps, needsLook] = await Promise.all([
+    firstSteps(visit, stats, servers, sample),
+    warnings(visit, stats, servers),
+  ]);
   const { first_name: name } = visit.user;
   const isNew = !steps.at(-1)!.done;
   const hello = isNew ? t.welcome : t.hello;
@@ -106,7 +100,10 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
     view: "overview",
     title: name ? hello(name) : t.title,
     values: {
+      errors,
       subscribers: stats.subscribers,
+      hasPeople: stats.subscribers.total > sample.subscribers,
+      sample: sampleOf(visit, sample),
       totals: totalsOf(stats),
       plots: plotsOf(stats),
       inTheAir,
@@ -115,8 +112,35 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
       // The list of first steps ends with the first campaign.
       steps: isNew ? steps : [],
       stepsDone: steps.filter(({ done }) => done).length,
+      isNew,
+      isQuiet: isNew && inTheAir.campaigns.length + scheduled.results.length === 0,
       newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,
       warnings: needsLook,
     },
   };
+}
+
+const home = (visit: CompanyVisit, notice: "saved" | "sampleAdded" | "sampleRemoved"): Answer => ({
+  goTo: companyPath(visit),
+  notice,
+});
+
+/** On the setup card. */
+export const nameCompany = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      await callIn(visit, "accounts.updateCompany", { id: visit.company.id, name: visit.form.name ?? "" });
+      return home(visit, "saved");
+    },
+    (errors) => companyHome(visit, errors),
+  );
+
+export async function addSample(visit: CompanyVisit): Promise<Answer> {
+  await callIn(visit, "accounts.addSampleData", { id: visit.company.id });
+  return home(visit, "sampleAdded");
+}
+
+export async function removeSample(visit: CompanyVisit): Promise<Answer> {
+  await callIn(visit, "accounts.removeSampleData", { id: visit.company.id });
+  return home(visit, "sampleRemoved");
 }

@@ -1,8 +1,8 @@
 /** Registers a person and a company. */
 import { config } from "../../lib/config.ts";
-import { forbidden, isServiceError } from "../../lib/errors.ts";
+import { forbidden, invalid, isServiceError } from "../../lib/errors.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
-import { type Field, formPage, nameFields, newPasswordField } from "../form-fields.ts";
+import { type Field, formPage, MAX_NAME, newPasswordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
 import {
   type Answer,
@@ -22,12 +22,12 @@ function requireOpen(): void {
   if (config().REGISTRATION !== "open") throw forbidden("Registration is by invitation only.");
 }
 
-const companyField = (name: string, label: string, value: string | undefined): Field => ({
-  name,
-  label,
+const companyField = (value = ""): Field => ({
+  name: "name",
+  label: messages.signUp.company,
   hint: messages.signUp.companyHint,
   kind: "text",
-  value: value ?? "",
+  value,
   attributes: { autocomplete: "organization", maxlength: MAX_COMPANY_NAME, required: true },
 });
 
@@ -43,8 +43,13 @@ function show({ form }: Visit, errors: Errors = {}): Answer {
     button: t.button,
     ways: [{ label: t.toSignIn, href: "/app/login" }],
     fields: [
-      companyField("company_name", t.company, form.company_name),
-      ...nameFields(form),
+      {
+        name: "name",
+        label: t.name,
+        kind: "text",
+        value: form.name ?? "",
+        attributes: { autocomplete: "name", maxlength: 2 * MAX_NAME, required: true },
+      },
       {
         name: "email",
         label: messages.signIn.email,
@@ -55,6 +60,14 @@ function show({ form }: Visit, errors: Errors = {}): Answer {
       newPasswordField("password", t.password, t.passwordHint),
     ],
   });
+}
+
+/** Splits the name. The company is called after the person until the setup card gives it a name. */
+function namesOf({ form }: Visit) {
+  const { name = "" } = form;
+  const [first_name = "", ...others] = name.trim().split(/\s+/);
+  if (first_name === "") throw invalid({ name: [messages.signUp.noName] });
+  return { first_name, last_name: others.join(" "), company_name: messages.signUp.companyOf(first_name) };
 }
 
 /** Sets the browser's time zone, which a script fills in. An unknown zone leaves the default. */
@@ -72,9 +85,8 @@ export const signUpPage = (visit: Visit): Answer => show(visit);
 export const signUp = (visit: Visit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
-      const { email = "", password = "", company_name = "", first_name = "", last_name = "" } = visit.form;
-      const given = { email, password, company_name, first_name, last_name };
-      const { company, access } = await callAs(visit, "accounts.register", given);
+      const { email = "", password = "" } = visit.form;
+      const { company, access } = await callAs(visit, "accounts.register", { email, password, ...namesOf(visit) });
       const session = sessionFrom(access);
       await setZone({ ...visit, session }, company.id);
       return { answer: { goTo: `/app/${company.id}` }, session };
@@ -85,7 +97,7 @@ export const signUp = (visit: Visit): Promise<Outcome | Answer> =>
 function showNewCompany({ form }: PersonVisit, errors: Errors = {}): Answer {
   requireOpen();
   const t = messages.newCompany;
-  const fields = [companyField("name", messages.signUp.company, form.name)];
+  const fields = [companyField(form.name)];
   const unseen = { timezone: form.timezone ?? "" };
   const action = "/app/companies/new";
   return formPage({ title: t.title, intro: t.intro, action, errors, button: t.button, fields, unseen });

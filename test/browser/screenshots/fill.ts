@@ -21,8 +21,20 @@ const NAMES: [string, string][] = [
 export interface Filled {
   company: TestCompany;
   empty: TestCompany;
+  /** With sample data only. */
+  sample: TestCompany;
   ids: Record<
-    "sent" | "tested" | "scheduled" | "draft" | "template" | "list" | "person" | "server" | "webhook" | "segment",
+    | "sample"
+    | "sent"
+    | "tested"
+    | "scheduled"
+    | "draft"
+    | "template"
+    | "list"
+    | "person"
+    | "server"
+    | "webhook"
+    | "segment",
     string
   >;
 }
@@ -49,6 +61,8 @@ async function history(company: TestCompany, campaign: string): Promise<void> {
 
 export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
   const empty = await newCompany(app, { name: "Empty Shelf" });
+  const sample = await newCompany(app, { name: "Sample Shelf" });
+  const { campaign_id } = (await sample.api.post(`/api/companies/${sample.id}/sample-data/`, {})).body;
   const company = await newCompany(app, { name: "Lantern Books" });
   const make = async (path: string, body: object): Promise<string> => {
     const answer = await company.api.post(`${API}${path}`, body);
@@ -125,5 +139,10 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
   }).catch(() => "none");
   const draft = await make("/campaigns/drafts/", { name: "January programme", list_id: list }).catch(() => "none");
   await history(company, sent);
-  return { company, empty, ids: { sent, tested, scheduled, draft, template, list, person, server, webhook, segment } };
+  return {
+    company,
+    empty,
+    sample,
+    ids: { sample: campaign_id, sent, tested, scheduled, draft, template, list, person, server, webhook, segment },
+  };
 }

@@ -3,7 +3,14 @@ import type { Filled } from "./fill.ts";
 
 type Pages = [name: string, path: string][];
 
-export function pagesOf({ ids }: Filled, who: "company" | "empty"): Pages {
+export function pagesOf({ ids }: Filled, who: "company" | "empty" | "sample"): Pages {
+  if (who === "sample") {
+    return [
+      ["sample-overview", ""],
+      ["sample-report", `campaigns/${ids.sample}`],
+      ["sample-mail", `campaigns/${ids.sample}/mail`],
+    ];
+  }
   if (who === "empty") {
     return [
       ["empty-overview", ""],

@@ -144,16 +144,24 @@ describe("the pages of system mail", () => {
   test("sign a new person in and show the first steps; form errors are shown at their fields", async () => {
     const browser = new ConsoleBrowser(app);
     await browser.open("/app/sign-up");
-    const fields = { company_name: "Lantern <Books>", email: `sign-up-${Date.now()}@example.com` };
+    const fields = { name: "Maria <b> Almeida", email: `sign-up-${Date.now()}@example.com` };
     const weak = await browser.send("/app/sign-up", { ...fields, password: "password1234" });
     expect(weak.status).toBe(400);
     expect(weak.html).toContain('id="wrong-password"');
-    expect(weak.html).toContain('value="Lantern &lt;Books&gt;"');
+    expect(weak.html).toContain('value="Maria &lt;b&gt; Almeida"');
+    const nameless = await browser.send("/app/sign-up", { ...fields, name: " ", password: PASSWORD });
+    expect([nameless.status, nameless.html]).toEqual([400, expect.stringContaining('id="wrong-name"')]);
     const done = await browser.send("/app/sign-up", { ...fields, password: PASSWORD, timezone: "Asia/Tokyo" });
     expect(done).toMatchObject({ status: 303, location: expect.stringMatching(/^\/app\/[0-9a-f-]{36}$/) });
     const home = await browser.open(done.location!);
-    expect(home).toMatchObject({ status: 200, title: "Overview" });
+    expect(home).toMatchObject({ status: 200, title: "Welcome to Flockmail, Maria" });
     expect(home.html).toContain("Set up your account");
+    expect(home.html).toContain("Maria’s company");
+    const unnamed = await browser.send(`${done.location}/setup/name`, { name: " " });
+    expect([unnamed.status, unnamed.html]).toEqual([400, expect.stringContaining('id="wrong-name"')]);
+    const named = await browser.send(`${done.location}/setup/name`, { name: "Lantern Books" });
+    expect(named).toMatchObject({ status: 303, location: `${done.location}?notice=saved` });
+    expect((await browser.open(done.location!)).html).not.toContain("Maria’s company");
     expect((await browser.open(`${done.location}/settings/company`)).html).toMatch(
       /<option value="Asia\/Tokyo" selected/,
     );
