@@ -1,13 +1,13 @@
 # One image for every size: all services in one process by default, one service folder per Deployment in k8s/.
-# A release pins the digest that this tag has then (scripts/release/README.md).
+# A release pins the digest of this tag (scripts/release/README.md).
 ARG BASE=node:24-slim
 
 FROM ${BASE} AS packages
 RUN apt-get update && apt-get install --yes --no-install-recommends tini
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The lock file decides every version. Install scripts are not needed. Access to a registry of your own comes from secrets,
-# which leave no trace in the image.
+# Installs the locked versions without install scripts. Credentials of a private registry come from secrets, which are not
+# stored in the image.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=authorities,target=/run/authorities.pem \
   npm ci --omit=dev --ignore-scripts --no-audit
 # Bundles the editor's browser code, then removes optional packages: esbuild's binary, and Node and PostgreSQL for laptops.
@@ -18,14 +18,14 @@ RUN npm sbom --sbom-format cyclonedx --omit dev --omit optional --package-lock-o
   && node scripts/image/prune-packages.ts node_modules
 
 FROM ${BASE}
-# Nothing is installed there, so nobody who gets in finds what installs.
+# Removes package managers, which an attacker could use.
 RUN rm -rf /opt/yarn-* /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
   /usr/local/bin/yarn /usr/local/bin/yarnpkg
 WORKDIR /app
-# V8 would let the heap grow to all memory. These sizes suffice for a million recipients and for 18 MB of attachments. One helper
-# thread: with V8's default of four, garbage collection delays requests on two cores.
+# Bounds the heap, which V8 would let grow to all memory; the sizes suffice for a million recipients and for 18 MB of
+# attachments. One helper thread, because garbage collection with V8's default of four delays requests on two cores.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1 NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=512 --v8-pool-size=1"
-# For the socket of operators' commands: the user owns nothing in /app, and the root file system may be read-only.
+# Holds the socket of operator commands: the user owns nothing in /app, and the root file system may be read-only.
 ENV DATA_DIR=/tmp/flockmail
 COPY --from=packages /usr/bin/tini /usr/bin/
 COPY --from=packages /usr/share/doc/tini/copyright /usr/share/doc/tini/
@@ -37,14 +37,14 @@ COPY docs ./docs
 COPY mixins ./mixins
 COPY models ./models
 COPY services ./services
-# The base's "node". By number, so that Kubernetes can see that it is not root.
+# The user "node" of the base image, by number so that Kubernetes can verify that it is not root.
 USER 1000:1000
 EXPOSE 3000 3030
-# For Docker alone; Kubernetes has probes of its own. It asks what /ready asks of a load balancer.
+# Used by Docker only, because Kubernetes has its own probes. Checks the same as /ready.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.HEALTH_PORT || 3030) + '/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# As process 1 node would miss a SIGTERM sent before it has a handler, and never reap orphans. A SIGTERM that ends node
-# that early is an orderly stop: 0 instead of 143. Without arguments: all services.
+# tini is process 1, because node would ignore a SIGTERM sent before it has a handler, and never reap orphans. A SIGTERM that
+# ends node that early is an orderly stop: 0 instead of 143. Without arguments all services run.
 ENTRYPOINT ["tini", "-e", "143", "--", "node", "node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"]
 CMD ["services/**/*.service.ts"]
 ARG VERSION=unreleased REVISION=unknown CREATED=1970-01-01T00:00:00Z

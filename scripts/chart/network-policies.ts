@@ -6,7 +6,7 @@ import { asYaml, type Node } from "./template-yaml.ts";
 
 /** Peers that values replace, by policy; all others stay as they are. */
 const PEERS: Record<string, [path: string[], value: string][]> = {
-  "flockmail-names": [[["egress", "0", "to"], "resolvers"]],
+  "flockmail-dns": [[["egress", "0", "to"], "resolvers"]],
   "flockmail-api": [[["ingress", "0", "from"], "ingress"]],
   "flockmail-monitoring": [[["ingress", "0", "from"], "monitoring"]],
   "flockmail-internet": [[["egress", "0", "to"], "internet"]],

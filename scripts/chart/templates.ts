@@ -109,7 +109,7 @@ export function chartTemplates(sources: Sources): Map<string, string> {
   const own = sources.small.filter(({ kind }) => kind === "StatefulSet");
   const parts = [
     ...[...sources.cluster, ...own].map((manifest) => partOf(manifest, sources)),
-    extraEgress(sources.policies.get("flockmail-closed")!),
+    extraEgress(sources.policies.get("flockmail-default-deny")!),
     scaledObject(sources.prometheusScaler, "prometheus"),
     metricScaler(sources.metricScaler),
     ingress(sources.ingress),

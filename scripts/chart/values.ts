@@ -93,7 +93,10 @@ function config(sources: Sources): Value {
     ["NODE_OPTIONS", { description: "Options of Node; the heap must stay below the containers' memory limits." }],
     [
       "NODE_EXTRA_CA_CERTS",
-      { description: "/etc/flockmail/authorities/ca.pem with a ConfigMap flockmail-authorities." },
+      {
+        description:
+          "Certificate authorities to trust in addition: /etc/flockmail/authorities/ca.pem if there is a ConfigMap flockmail-authorities.",
+      },
     ],
   ];
   const properties = [...known, ...others].map(([name, setting]) => [name, settingSchema(setting)]);
@@ -109,9 +112,9 @@ function autoscaling({ cpuScaler, scaledObject, prometheusScaler }: Sources): Gr
     description: "Number of pods of `gateway` and `smtp-sender`; docs/scaling.md compares the methods.",
     values: {
       gateway: {
-        description: "By CPU, with the cluster's metrics server.",
+        description: "Scales `gateway` by CPU, with the cluster's metrics server.",
         values: {
-          enabled: flag("If off, `services.gateway.replicas` applies.", true),
+          enabled: flag("Whether to scale; if off, `services.gateway.replicas` applies.", true),
           cpuPercent: count(
             "Target CPU use in percent of a pod's request.",
             Number(valueAt(cpuScaler, "spec", "metrics", "0", "resource", "target", "averageUtilization")),
@@ -119,7 +122,7 @@ function autoscaling({ cpuScaler, scaledObject, prometheusScaler }: Sources): Gr
         },
       },
       smtpSender: {
-        description: "By the number of waiting recipients.",
+        description: "Scales `smtp-sender` by the number of waiting recipients.",
         values: {
           by: choice(
             "database: KEDA asks PostgreSQL. prometheus: KEDA asks Prometheus for the service's metric. metric: no KEDA, an adapter gives the metric to Kubernetes (k8s/examples/prometheus-adapter-values.yaml). none: `services.smtpSender.replicas`.",
@@ -146,20 +149,25 @@ function networkPolicies({ policies }: Sources): Group {
     description:
       "Allowed traffic to and from pods. Lists of peers as in NetworkPolicies; a given list replaces its default.",
     values: {
-      enabled: flag("Requires a network plugin that enforces them.", true),
+      enabled: flag("Whether to create the policies; they require a network plugin that enforces them.", true),
       ingress: peers(
         "Peers of the API's port: allow only the ingress, otherwise clients can fake their address.",
         peersOf("flockmail-api", "ingress"),
       ),
       monitoring: peers("Peers that read /metrics.", peersOf("flockmail-monitoring", "ingress")),
-      resolvers: peers("DNS.", peersOf("flockmail-names", "egress")),
+      resolvers: peers("DNS servers.", peersOf("flockmail-dns", "egress")),
       backends: peers(
         "Addresses of PostgreSQL, NATS and Redis: narrow this down to yours.",
         peersOf("flockmail-backends", "egress"),
       ),
-      backendPorts: peers("Their ports.", valueAt(policies.get("flockmail-backends")!, "spec", "egress", "0", "ports")),
+      backendPorts: peers(
+        "Ports of PostgreSQL, NATS and Redis.",
+        valueAt(policies.get("flockmail-backends")!, "spec", "egress", "0", "ports"),
+      ),
       internet: peers("Destinations of senders, webhooks and link checks.", peersOf("flockmail-internet", "egress")),
-      extraEgress: list("Rules for all pods: a mail server, or a collector of traces, in your own network."),
+      extraEgress: list(
+        "Additional rules for all pods, such as a mail server or a trace collector in your own network.",
+      ),
     },
   };
 }
@@ -178,8 +186,11 @@ export function chartValues(sources: Sources): Values {
       description: "The image that you build and push.",
       values: {
         repository: text("", overlayImage.slice(0, overlayImage.lastIndexOf(":"))),
-        tag: text("Unset: the chart's appVersion."),
-        digest: value("`sha256:…`, in place of the tag.", "", { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" }),
+        tag: text("Tag; unset: the chart's appVersion."),
+        digest: value("Digest (`sha256:…`) that is used instead of the tag.", "", {
+          type: "string",
+          pattern: "^(sha256:[0-9a-f]{64})?$",
+        }),
         pullPolicy: value("", "", { type: "string", enum: ["", "Always", "IfNotPresent", "Never"] }),
         pullSecrets: value("Names of Secrets for a private registry.", [], {
           type: "array",
@@ -219,10 +230,10 @@ export function chartValues(sources: Sources): Values {
           },
         },
         storage: {
-          description: "Cannot be changed later.",
+          description: "Volume of PostgreSQL; size and class cannot be changed later.",
           values: {
             size: text("", String(valueAt(claim, "resources", "requests", "storage"))),
-            className: text("Unset: the cluster's default StorageClass."),
+            className: text("StorageClass; unset: the cluster's default."),
           },
         },
       },
@@ -246,13 +257,16 @@ export function chartValues(sources: Sources): Values {
       values: {
         enabled: flag("", false),
         className: text("", String(valueAt(ingress, "spec", "ingressClassName"))),
-        host: text("Unset: the host of baseUrl."),
-        tlsSecret: text("Unset: no TLS here.", String(valueAt(ingress, "spec", "tls", "0", "secretName"))),
+        host: text("Host name; unset: the host of baseUrl."),
+        tlsSecret: text(
+          "Secret with the certificate; unset: the ingress does not use TLS.",
+          String(valueAt(ingress, "spec", "tls", "0", "secretName")),
+        ),
         annotations: map("", valueAt(ingress, "metadata", "annotations")),
       },
     },
     podMonitor: {
-      description: "For the Prometheus operator; replaces the pods' annotations prometheus.io/….",
+      description: "A PodMonitor for the Prometheus operator; replaces the pods' annotations prometheus.io/….",
       values: {
         enabled: flag("", false),
         interval: text("", String(valueAt(podMonitor, "spec", "podMetricsEndpoints", "0", "interval"))),
@@ -260,7 +274,7 @@ export function chartValues(sources: Sources): Values {
       },
     },
     podDisruptionBudgets: {
-      description: "Draining a node evicts one pod of a service at a time.",
+      description: "PodDisruptionBudgets: draining a node evicts one pod of a service at a time.",
       values: { enabled: flag("", true) },
     },
     networkPolicies: networkPolicies(sources),
@@ -268,15 +282,17 @@ export function chartValues(sources: Sources): Values {
       description: "The pods do not use the Kubernetes API.",
       values: { annotations: map("Annotations for your cloud's workload identity.") },
     },
-    podAnnotations: map("Added to every pod."),
-    podLabels: map("Added to every pod."),
+    podAnnotations: map("Annotations added to every pod."),
+    podLabels: map("Labels added to every pod."),
     extraEnv: value("Environment variables of every container of the service, in the format of a pod.", [], EXTRA_ENV),
     extraEnvFrom: list("Environment variables from ConfigMaps and Secrets."),
-    extraVolumes: list("Volumes of every pod: files that settings name (NATS_CREDENTIALS_FILE, INBOUND_TLS_CERT …)."),
+    extraVolumes: list(
+      "Volumes of every pod, for files that settings name (NATS_CREDENTIALS_FILE, INBOUND_TLS_CERT …).",
+    ),
     extraVolumeMounts: list("Mount points of `extraVolumes`."),
-    nodeSelector: map("Placement of pods."),
-    tolerations: list("Likewise."),
-    affinity: value("Likewise.", {}, { type: "object" }),
+    nodeSelector: map("Node selector of every pod."),
+    tolerations: list("Tolerations of every pod."),
+    affinity: value("Affinity of every pod.", {}, { type: "object" }),
     priorityClassName: text("Priority class of every pod."),
   };
 }

@@ -137,7 +137,7 @@ export const configSchema = Type.Object({
   }),
   SECRET_KEY_OLD: secret({
     description:
-      "Another key that is accepted for reading while SECRET_KEY is changed: first the next one, then the previous one.",
+      "Second key that is accepted for reading while SECRET_KEY is changed: first the new one, then the previous one.",
   }),
   DEFAULT_PLAN: text({ default: "unlimited", description: "Plan of a new company." }),
   ALLOW_PRIVATE_NETWORKS: boolean({
@@ -173,7 +173,8 @@ export const configSchema = Type.Object({
   }),
   AUDIT_LOG_DAYS: integer(30, 36_500, {
     default: 730,
-    description: "Days that audit log entries are kept. They name people and addresses, so do not keep them forever.",
+    description:
+      "Days that audit log entries are kept. Entries contain names and addresses, so do not keep them forever.",
   }),
   SERVICE_NAME: text({ default: "Flockmail", description: "Name in the X-Mailer header and on public pages." }),
   INBOUND_PORT: Type.Optional(
@@ -183,9 +184,11 @@ export const configSchema = Type.Object({
     }),
   ),
   INBOUND_TLS_CERT: Type.Optional(
-    text({ description: "Certificate (PEM file) for STARTTLS on INBOUND_PORT. It is read again when it changes." }),
+    text({
+      description: "Certificate (PEM file) for STARTTLS on INBOUND_PORT. A changed file is loaded automatically.",
+    }),
   ),
-  INBOUND_TLS_KEY: Type.Optional(text({ description: "Its private key (PEM file)." })),
+  INBOUND_TLS_KEY: Type.Optional(text({ description: "Private key of INBOUND_TLS_CERT (PEM file)." })),
   HEALTH_PORT: integer(0, 65_535, { default: 3030, description: "Port of /live, /ready and /metrics." }),
   TRUST_PROXY: integer(0, 32, {
     default: 0,
@@ -193,7 +196,7 @@ export const configSchema = Type.Object({
   }),
   DRAIN_SECONDS: integer(0, 3_600, {
     derivedDefault: { text: "40, 3 with the embedded database", of: ({ DATABASE_URL }) => (DATABASE_URL ? 40 : 3) },
-    description: "How long a stop waits for work in progress: answers of mail servers, requests, uploads.",
+    description: "Maximum seconds that a stop waits for work in progress: replies of mail servers, requests, uploads.",
   }),
   MAX_IN_DOUBT: integer(1, 100_000, {
     default: 200,
@@ -201,15 +204,15 @@ export const configSchema = Type.Object({
   }),
   SEND_LEASE_SECONDS: integer(2, 3_600, {
     default: 30,
-    description: "Lease of a sender on its recipients: after it died, others take them over when it ends.",
+    description: "Lease of a sender on its recipients: if the sender dies, others take them over when the lease ends.",
   }),
   RETRY_BASE_SECONDS: integer(1, 3_600, {
     default: 60,
-    description: "Delay before the first retry of a deferred mail; each later one doubles.",
+    description: "Seconds before the first retry of a deferred mail; the delay doubles with each retry.",
   }),
   LIMIT_WINDOW_SECONDS: integer(2, 86_400, {
     default: 3_600,
-    description: "Window of the rolling hourly limit; only tests shorten it.",
+    description: "Seconds of the rolling hourly limit's window; only tests shorten it.",
   }),
   EVENTS_RETENTION_DAYS: optionalInteger(1, 36_500, {
     description: "Days that events are kept, unless a company sets its own. Unset: forever.",
@@ -220,7 +223,7 @@ export const configSchema = Type.Object({
   }),
   LOGLEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace"], {
     derivedDefault: { text: "info", of: ({ DATABASE_URL }) => (DATABASE_URL ? "info" : "warn") },
-    description: "Log level; warnings only with the embedded database unless set.",
+    description: "Log level. Unset with the embedded database: warnings only.",
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     url(["http:", "https:"], {
@@ -237,7 +240,7 @@ export const configSchema = Type.Object({
   OTEL_TRACES_SAMPLER_ARG: number(0, 1, {
     default: 0.01,
     description:
-      "Share of requests, mails and webhooks that are traced. In addition up to ten requests per second with a sampled `traceparent` are traced; with 0 nothing is.",
+      "Share of requests, mails and webhooks that are traced. Up to ten requests per second with a sampled `traceparent` are traced in addition. With 0 nothing is traced.",
   }),
   OTEL_SERVICE_NAME: text({ default: "flockmail", description: "Name of this service in traces." }),
 });

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Unpacks Debian packages, and the libraries they need that this machine lacks, into a folder. Installs nothing.
-# Usage: fetch-debian.sh FOLDER PACKAGE...   Callers at the same time wait for one another; the work is done once.
-# With SUITE=trixie, say, they come from that release, with all their libraries: such a program runs on its own loader.
+# Unpacks Debian packages, and required libraries that this machine lacks, into a folder. Installs nothing.
+# Usage: fetch-debian.sh FOLDER PACKAGE...   Concurrent callers wait for each other; the work is done once.
+# SUITE=trixie, for example, takes packages and all libraries from that release; such a program needs its own loader.
 set -eu
 
 folder=$1
@@ -17,7 +17,7 @@ cd "$work"
 
 if [ -n "${SUITE:-}" ]; then
   mkdir -p apt/lists/partial apt/cache/archives/partial
-  # From where this machine has its own packages.
+  # Uses the mirrors that this machine is configured with.
   mirror=$(apt-get indextargets --format '$(SITE)' | grep -m 1 '/debian/*$') ||
     { echo "apt knows no mirror of Debian on this machine" >&2 && exit 1; }
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $SUITE main" >apt/sources.list
@@ -47,7 +47,7 @@ while [ -n "$queue" ]; do
   queue=$next
 done
 
-# A machine that never asked its mirrors has no package lists yet.
+# Package lists may be missing on a new machine.
 # shellcheck disable=SC2086
 apt-get download -q $wanted 2>/dev/null || { apt-get update -q && apt-get download -q $wanted; }
 mkdir root
