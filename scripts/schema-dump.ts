@@ -8,7 +8,7 @@ const HEAD = "-- The whole schema after all migrations. Written by `npm run sche
 
 const EXTENSIONS = `select format('create extension %I', extname) as text from pg_extension where extname <> 'plpgsql' order by 1`;
 
-// Without functions of extensions.
+// Functions of extensions are omitted.
 const FUNCTIONS = `
   select pg_get_functiondef(p.oid) as text
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace
@@ -16,7 +16,7 @@ const FUNCTIONS = `
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
   order by p.proname, pg_get_function_identity_arguments(p.oid)`;
 
-// Without partitions of hits, which are named after months.
+// Partitions of hits, which are named after months, are omitted.
 const TABLES = `
   select c.oid, c.relname as name, c.reloptions as options, c.relpersistence as persistence
   from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -40,7 +40,7 @@ export async function openMailbox(port = 0, arrived: (mail: Received) => void = 
     server.listen(port, "127.0.0.1", done);
   });
   server.removeAllListeners("error");
-  // A client that disconnects during a session is no error.
+  // A client that disconnects during a session does not cause an error.
   server.on("error", () => {});
   const address = server.server.address() as AddressInfo;
   return { port: address.port, received, stop: () => new Promise((done) => server.close(done)) };

@@ -20,7 +20,7 @@ import { progressBar, say, showHeaders, subjectsByLanguage } from "./show.ts";
 const PASSWORD = "a long demo password";
 const SUBSCRIBERS = 1_000;
 const DELIVERY_TIMEOUT_MS = 120_000;
-/** Below the limit of 60 requests a minute per address. */
+/** Pause that stays below the limit of 60 requests a minute per address. */
 const OPENS = 40;
 const CLICKS = 15;
 const COUNTED_WITHIN_MS = 10_000;

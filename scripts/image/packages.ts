@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Installed {
-  /** As in the lock file: "node_modules/a/node_modules/b". */
+  /** Path as in the lock file: "node_modules/a/node_modules/b". */
   path: string;
   folder: string;
   name: string;

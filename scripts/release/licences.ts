@@ -18,9 +18,11 @@ export interface Lock {
 export interface ProductionPackage {
   name: string;
   version: string;
-  /** In SPDX notation; empty if the package states nothing readable. */
+  /** Licence in SPDX notation; empty if the package states nothing readable. */
   licence: string;
-  /** Installed by `npm install` on some systems and left out of the image: Node and PostgreSQL for laptops. */
+  /**
+   * True for packages that `npm install` installs on some systems and the image omits: Node and PostgreSQL for laptops.
+   */
   optional: boolean;
 }
 

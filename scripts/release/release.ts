@@ -12,7 +12,7 @@ import { type Lock, licenceList, neededPackages } from "./licences.ts";
 /** Typically seconds (npm, chart), but minutes on a busy machine. */
 const TOOL_TIMEOUT_MS = 600_000;
 
-/** As in the Dockerfile. Omits packages that a development tool also needs; `billOfMaterials` adds them. */
+/** Packages as in the Dockerfile. Omits those that a development tool also needs; `billOfMaterials` adds them. */
 const NPM_SBOM = "sbom --loglevel error --package-lock-only --sbom-format cyclonedx --omit dev --omit optional".split(
   " ",
 );
@@ -98,7 +98,7 @@ export function release({ root, version, files, notes }: Plan): Released {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       scripts?: Record<string, string>;
     };
-    // All other versions in the chart are generated.
+    // Other versions in the chart are generated.
     if (scripts?.chart) run(root, "npm", "run", "--silent", "chart");
     writeArtefacts(root, folder, version, notes);
     run(root, "git", "add", "--all");

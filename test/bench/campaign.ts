@@ -34,7 +34,7 @@ export interface Sending {
   id: string;
   postedAtMs: number;
   answerMs: number;
-  /** From the POST to `completed`. */
+  /** Time from the POST to `completed`. */
   ms: number;
 }
 

@@ -211,7 +211,7 @@ interface Scene {
   postmaster: number;
 }
 
-/** Waiting functions by what they expect. */
+/** Waiting functions, by the event they expect. */
 const expected = new Map<string, (came: Came) => void>();
 const arrival = ({ n }: Small, name: string, event = "mail"): Promise<Came> => {
   const email = `${name}@c${n}${SMALL}`;

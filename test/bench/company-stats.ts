@@ -15,7 +15,7 @@ import { dataFolder } from "../support/service-process.ts";
 
 const [people = 1_000_000, mails = 10_000_000] = process.argv.slice(2).map(Number);
 const RECEIPTS = Math.round(mails / 100);
-/** As in an import. */
+/** Batch size, as in an import. */
 const BATCH = 5_000;
 
 async function timed(what: string, work: () => Promise<unknown>): Promise<void> {

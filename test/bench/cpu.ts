@@ -36,7 +36,10 @@ export const ownCpuUs = (pid: number): number => usOf(statOf(String(pid)), OWN);
 /** Ended children of this process. */
 export const endedChildrenUs = (): number => usOf(statOf("self"), ENDED);
 
-/** Per kind of thread: the event loop, V8 (garbage collection, compilation), and others (files, DNS, signatures). */
+/**
+ * CPU time by kind of thread: the event loop, V8 (garbage collection, compilation), and others (files, DNS,
+ * signatures).
+ */
 export interface ThreadsUs {
   main: number;
   v8: number;

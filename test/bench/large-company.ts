@@ -14,7 +14,7 @@ export interface LargeCompany {
 
 const DAY_MS = 24 * 3_600_000;
 const LISTS = 12;
-/** As in an import. */
+/** Batch size, as in an import. */
 const BATCH = 20_000;
 
 const FIRST_NAMES =

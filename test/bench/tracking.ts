@@ -20,7 +20,7 @@ import { askAll, startServing } from "./hit-load.ts";
 import { startServices } from "./serve.ts";
 
 const SECONDS = Number(process.argv[2] ?? 5);
-/** Each reader's mail program or proxy has its own connection: thousands in a busy minute. */
+/** Every reader's mail client or proxy has its own connection: thousands in a busy minute. */
 const CONNECTIONS = Number(process.argv[3] ?? 1_024);
 /** Kinds alternate, because other work of the machine changes over minutes. */
 const ROUNDS = 3;
@@ -61,7 +61,7 @@ async function serve(): Promise<void> {
   process.exit();
 }
 
-/** From the outbox to the recorded answer. */
+/** Time from the outbox to the recorded answer. */
 async function webhooksPerSecond(companyId: string, act: (action: string) => Promise<unknown>): Promise<number> {
   const { query, queryOne } = await import("../../models/database/db.ts");
   const { newId } = await import("../../services/lib/ids.ts");

@@ -68,7 +68,7 @@ async function watch(address: string, cookie: string): Promise<number> {
 
 interface Run {
   perSecond: number;
-  /** In ms per second of sending. */
+  /** CPU time in ms per second of sending. */
   serviceMs: number;
   postgresMs: number;
 }

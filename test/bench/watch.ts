@@ -11,7 +11,7 @@ export class Watch {
   readonly #points: number[];
   #connections: number[][] = [];
   #lookedAt = 0;
-  /** By point reached, then by sender. */
+  /** Counts by point reached, then by sender. */
   readonly memory: number[][] = [];
 
   /** `points` are shares of finished recipients. */

@@ -10,7 +10,7 @@ const PACKAGES = ["chromium", "chromium-common", "fonts-dejavu-core"];
 function direct({ path, env }: Program): Program {
   const binary = join(path, "../../lib/chromium/chromium");
   if (!env.LD_LIBRARY_PATH || !existsSync(binary)) return { path, env };
-  // One library finds files of its own folder by an absolute path.
+  // A library looks for files of its own folder by an absolute path.
   const folders = env.LD_LIBRARY_PATH.split(delimiter).flatMap((folder) => [folder, join(folder, "pulseaudio")]);
   return { path: binary, env: { LD_LIBRARY_PATH: folders.join(delimiter) } };
 }

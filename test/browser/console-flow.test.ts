@@ -1,4 +1,4 @@
-/** What people typed, chose and read in the console is what happens: nothing is lost on the way, nothing goes unseen. */
+/** Input and selections in the console are never lost, and actions affect exactly what was shown. */
 import { setTimeout as sleep } from "node:timers/promises";
 import jwt from "jsonwebtoken";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -54,7 +54,7 @@ test("choosing a date while “Now” is selected chooses later, and “Now” c
   });
 });
 
-/** As twelve hours without a page leave it. */
+/** Sets the session to its state after twelve hours without a request. */
 async function expireSession(page: Page): Promise<void> {
   const cookie = (await page.context().cookies()).find(({ name }) => name === "fm_session")!;
   const { exp: _, ...claims } = jwt.decode(cookie.value) as jwt.JwtPayload;

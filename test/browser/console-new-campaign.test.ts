@@ -11,7 +11,7 @@ import { expectWholePages, LAPTOP, PHONE, shotName } from "./whole-pages.ts";
 const E = "/api/emails";
 /** Allows for a loaded machine. */
 const WAIT_MS = 60_000;
-/** For tests that pass through many pages. */
+/** Time limit of tests that visit many pages. */
 jest.setTimeout(5 * WAIT_MS);
 
 let app: App;
@@ -198,7 +198,7 @@ test("a campaign is created by mouse from sign-in to delivery: the audience is c
       .waitFor();
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText(`The test went to ${company.email}.`).waitFor();
-    // For the person shown in the preview.
+    // The person shown in the preview.
     expect(await subjects(before)).toEqual(["[Test] News for Ada"]);
     await page.screenshot({ path: `${SHOTS}/new-campaign-way-before-send.png`, fullPage: true });
     await page.getByRole("button", { name: "Send now" }).dblclick();

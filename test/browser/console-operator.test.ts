@@ -21,7 +21,7 @@ beforeAll(async () => {
   browser = await launchChromium();
   company = await newCompany(app, { name: "Analytical Engines and Difference Machines of Marylebone" });
   await newCompany(app, { name: "Łódź & Sons" });
-  // Paused, so that the campaign stays while the tests look at it.
+  // The campaign is paused so that it stays while the tests view it.
   await call(app.broker, "accounts.pauseCompany", { company_id: company.id });
   campaignId = await waitingCampaign(company, "October newsletter for readers of books about engines");
   const url = "https://hooks.example.com/flockmail/events/of/a/long/address";

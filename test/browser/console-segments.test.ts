@@ -9,7 +9,7 @@ import { expectWholePages, LAPTOP, PHONE } from "./whole-pages.ts";
 
 const E = "/api/emails";
 const LONG = "Readers of the newsletter about difference engines, analytical engines and looms";
-/** For work of another process on a busy machine. */
+/** Time limit for work of another process on a busy machine. */
 const PATIENCE = { timeout: 120_000 };
 
 let app: App;
@@ -93,7 +93,7 @@ test("an import of 50,000 rows with errors leads from the file to the refused ro
     n % 100 === 7 ? `broken ${n};Rome` : `row${n}@example.org;Rome`,
   );
   const csv = Buffer.from(`Kontakt;Ort\n${rows.join("\n")}\n`);
-  // With the page's policy, as for real users.
+  // The page's CSP is kept, as for real users.
   await open({ acceptDownloads: true, bypassCSP: false }, async (page) => {
     await signIn(page);
     await page.getByRole("link", { name: "Audience" }).click();

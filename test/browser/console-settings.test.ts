@@ -144,7 +144,7 @@ test("the branding preview follows the input under the console's own CSP, and co
 describe("a page of another site", () => {
   let elsewhere: Server;
   beforeAll(async () => {
-    // For a browser, "localhost" is another site than the app's address.
+    // A browser treats "localhost" as another site than the app's address.
     elsewhere = createServer((_, response) => {
       response.setHeader("content-type", "text/html");
       response.end(`<a href="${app.url}/app/account">Account</a><iframe src="${app.url}/app/account"></iframe>`);

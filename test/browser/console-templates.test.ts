@@ -252,7 +252,7 @@ test("a template is written, saved, changed, compared and restored by keyboard a
     await press("Tab");
     await page.keyboard.type("Hello");
     await press("Tab", "Tab", "Tab", "Tab");
-    // In the content Tab indents, and Escape releases the focus.
+    // Tab indents in the content, and Escape releases the focus.
     await page.keyboard.type("<p>");
     await press("Enter", "Tab");
     await page.keyboard.type("one");

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const ASK_EVERY_MS = 500;
 const ASK_TIMEOUT_MS = 1_000;
-/** One late answer is not enough to remove a gateway; one success brings it back. */
+/** A single late answer does not remove a gateway; one success brings it back. */
 const OUT_AFTER = 2;
 
 export interface Front {

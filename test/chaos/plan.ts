@@ -7,7 +7,7 @@ export interface PlannedFault {
   kind: KindName;
   /** A process, a link ("sender-1>redis") or a server. */
   target: string;
-  /** Since the start of the run. */
+  /** Milliseconds since the start of the run. */
   atMs: number;
   durationMs: number;
   /** Starts while the previous fault lasts. */

@@ -34,7 +34,7 @@ export interface Scene {
   url(): string;
   postgres: BreakablePostgres;
   redis: BreakableRedis;
-  /** By name, including PostgreSQL and Redis. */
+  /** Processes by name, including PostgreSQL and Redis. */
   servers: Map<string, Breakable>;
   links: Map<string, SilentProxy>;
   /** Proxies for mail of the unlimited and the limited company. */

@@ -44,7 +44,7 @@ const processNamed = (name: string) => stage.cluster.processes.get(name)!;
 beforeAll(async () => {
   await writeRows();
   stage = await openStage(1, {
-    // As in k8s/base/config.yaml.
+    // Same value as in k8s/base/config.yaml.
     env: { NODE_OPTIONS: "--max-semi-space-size=16 --max-old-space-size=320 --v8-pool-size=1", DRAIN_SECONDS: "0" },
   });
 });
@@ -98,7 +98,7 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
 const isCopying = async () =>
   (await stage.query("select from pg_stat_activity where query like 'copy incoming%' and state = 'active'")).length > 0;
 
-/** How a process dies and returns. */
+/** Ways in which a process dies and returns. */
 type Death = [name: string, die: () => Promise<() => Promise<unknown>>];
 
 describe("an import whose process dies in the middle", () => {
@@ -129,7 +129,7 @@ describe("an import whose process dies in the middle", () => {
     await restart();
     await stage.cluster.joined();
     await until("the rows of the dead import are gone", async () => (await staging()) === 0);
-    // The other process has the whole file and may finish the dead gateway's request.
+    // The other process has received the whole file and may finish the dead gateway's request.
     expect([0, ROWS]).toContain(await subscribers());
     await stage.query("delete from subscribers");
   });

@@ -154,7 +154,7 @@ if (long) {
       }
       await leftFor((zone - 0.5) / zones.length);
       await killAll();
-      // In doubt are the recipients that the killed sender had leased.
+      // Only recipients leased by the killed sender are in doubt.
       const isOver = async () => {
         const { sent, unknown } = await outcome(stage, id);
         return sent + unknown >= (RECIPIENTS / zones.length) * zone;

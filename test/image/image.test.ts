@@ -1,4 +1,4 @@
-/** Contents and labels of the image, and how it starts and stops by itself. */
+/** Contents and labels of the image, and its start and stop without Kubernetes. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

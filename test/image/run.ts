@@ -16,7 +16,7 @@ import { CGROUP, openCgroup, openPodman, type Podman } from "./rig/podman.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const NAMESPACES = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"];
-/** Each of some twenty pods counts as a process like this one. */
+/** The machine's limits count each of some twenty pods as a process like this one. */
 const BUSY_AT_ONCE = 20;
 const INSIDE = "--inside";
 
@@ -57,7 +57,7 @@ async function inside(folder: string, rest: string[]): Promise<number> {
   const base = await baseImage(podman, say);
   const image = await buildImage(podman, base, say);
   if (rest.length === 0 && !(await isRepeatable(podman, base, image))) return 1;
-  // Nothing can be downloaded where the tests run.
+  // The tests run without network access.
   await fetchServers();
   await unpackedFolder(...NFT);
   const [part = "-"] = rest;

@@ -58,7 +58,7 @@ async function newsletters(traffic: Traffic): Promise<void> {
   }
 }
 
-/** Watches each until the mail server has it (noteArrivals). */
+/** Watches every mail until the mail server has it (noteArrivals). */
 async function receipts(traffic: Traffic): Promise<void> {
   for (let n = 1; Date.now() < traffic.until; n++) {
     const email = `receipt${n}@load.example`;

@@ -71,7 +71,7 @@ function processAt(port: number): ServiceProcess {
   throw new Error(`No process of the test has the connection from port ${port}`);
 }
 
-/** All rows that a bounce changes. */
+/** Returns all rows that a bounce changes. */
 const effects = ({ companyId, campaignNo }: World) =>
   queryOne(
     `select (select count(*)::int from sent_emails where campaign_no = $2 and status = 4) as bounced,

@@ -151,7 +151,7 @@ describe.each(RELAYS)("%s between the service and a server that refuses", (_name
     const isOver = (seen: Inbound[]) =>
       Object.keys(REFUSALS).every((one) => seen.some(({ recipient }) => recipient === one));
     const came = await service.until(inbound, isOver, 90_000);
-    // One each: the relay got its answers and repeated nothing.
+    // Each was received once: the relay got its answers and repeated nothing.
     expect(came).toHaveLength(5);
     expect(Object.fromEntries(came.map(({ recipient, bounce_type }) => [recipient, bounce_type]))).toEqual({
       "unknown@to.example": "hard",

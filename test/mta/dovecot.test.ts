@@ -62,7 +62,7 @@ const subjectFor = (name: string) => `Осенние книги / 秋の本 — 
 let service: MailService;
 let dovecot: Dovecot;
 let postfix: MailServer;
-/** By mailbox. */
+/** Messages by mailbox. */
 let mails: Map<string, ImapMail[]>;
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const publicDer = publicKey.export({ type: "spki", format: "der" }).toString("base64");

@@ -55,7 +55,7 @@ const spfClass = ({ status, found }: Check): string =>
 
 test("SPF: the service finds the same errors as pyspf", async () => {
   dns = await startDnsServer();
-  // One domain per case, so that a single run of pyspf covers all.
+  // Cases have a domain each, so that a single run of pyspf covers all.
   const domains = SPF_CASES.map((_, at) => `acme${at}.example`);
   for (const [at, { record, zones = {} }] of SPF_CASES.entries()) {
     const given = { ...SPF_ZONES, ...zones, [SPF_DOMAIN]: { ...zones[SPF_DOMAIN], txt: [record].flat() } };
@@ -101,7 +101,7 @@ test("DKIM: the service accepts the published keys that opendkim accepts", async
     Object.entries(values).reduce((text, [name, value]) => text.replaceAll(name, value), record);
   const compared: Compared[] = [];
   for (const [at, { records }] of KEY_CASES.entries()) {
-    // One selector per case, because opendkim's resolver caches.
+    // Cases have a selector each, because opendkim's resolver caches.
     const [domain, selector] = ["acme.example", `s${at}`];
     if (records.length > 0) dns.zones.set(`${selector}._domainkey.${domain}`, { txt: records.map(published) });
     const { code, text } = await askOpendkim(folder, {

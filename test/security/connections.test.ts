@@ -13,7 +13,7 @@ import { type App, startApp } from "../support/app.ts";
 import { type Answer, client, newCompany, someIp, type TestCompany } from "../support/client.ts";
 
 const API = "/api/emails";
-/** More than a process has connections. */
+/** More requests than a process has connections. */
 const MANY = 30;
 /** Longer than a request waits for a connection. */
 const LONGER_THAN_A_WAIT_MS = 6_000;
@@ -135,7 +135,7 @@ test("imports, writes and public requests that wait for a company's lock leave c
     );
     await untilWaiting();
     expect(await importing(quiet, "q@x.org")).toMatchObject({ created: 1 });
-    // One import; half of the connections remain for everything else.
+    // One import runs; half of the connections remain for everything else.
     expect(await quietGoesOn()).toBeLessThanOrEqual(1 + 4);
     return { imports, writes: Promise.all([writes, strangers]) };
   });

@@ -171,7 +171,7 @@ test("a campaign with a stored template that is too deep fails with the reason, 
   expect(failed).toMatch(
     /could not be rendered: The template cannot be rendered: Elements nested deeper than 500 levels/,
   );
-  // Without a worker thread it takes ten seconds and more.
+  // Rendering in the main thread takes ten seconds and more.
   expect(cost.ownMs).toBeLessThan(3_000);
 });
 
@@ -193,7 +193,7 @@ test("a large template is checked, previewed and sent in a worker thread without
   expect(cost.ownMs).toBeLessThan(cost.allMs / 2);
 });
 
-/** All of them with FAILURES=long: threads, clients and servers share two cores here. */
+/** All templates run with FAILURES=long: threads, clients and servers share two cores here. */
 const ALL = [MANY_PARAGRAPHS, TOO_DEEP, MANY_LINKS, TOO_MANY_TAGS, TOO_DEEP_LISTS];
 const SHORT = [TOO_DEEP_LISTS, MANY_PARAGRAPHS];
 

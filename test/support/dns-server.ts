@@ -13,7 +13,7 @@ export interface Zone {
 }
 
 export interface DnsServer {
-  /** In the format of DNS_SERVERS. */
+  /** Address in the format of DNS_SERVERS. */
   address: string;
   /** Zones by name in lower case; may change at any time. Unknown names do not exist. */
   zones: Map<string, Zone>;

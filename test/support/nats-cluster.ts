@@ -19,7 +19,7 @@ export interface NatsNode {
 
 export interface NatsCluster {
   nodes: NatsNode[];
-  /** In the format of TRANSPORTER. */
+  /** Servers in the format of TRANSPORTER. */
   url: string;
   stop(): Promise<void>;
 }

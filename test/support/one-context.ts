@@ -9,7 +9,7 @@ import { ModernFakeTimers } from "@jest/fake-timers";
 import { TestEnvironment } from "jest-environment-node";
 import { ModuleMocker } from "jest-mock";
 
-/** Stands for Node's context. Jest compiles modules for the environment's context and has no setting for none. */
+/** Placeholder that means "no separate context": Jest requires a context to compile modules in. */
 const NONE = vm.createContext();
 
 const compile = vm.compileFunction;

@@ -6,7 +6,7 @@ export function answerTo(error: unknown): [status: number, body: Record<string, 
   return [status, body];
 }
 
-/** For the error with which the work must fail. */
+/** Returns the error with which the work must fail. */
 export async function refusal(work: Promise<unknown>): Promise<[status: number, body: Record<string, unknown>]> {
   try {
     await work;

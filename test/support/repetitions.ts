@@ -7,7 +7,7 @@ interface Repetition {
   run?: Promise<void>;
 }
 
-/** By action. */
+/** Counts by action. */
 export type Repeating = Service & { repetitions?: Map<string, Repetition> };
 
 /** Stops all, or those of one action, after the current run. */

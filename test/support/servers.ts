@@ -17,7 +17,7 @@ export interface Server {
 }
 
 export interface ServerOptions {
-  /** For restarting it on the same port. */
+  /** Port for a restart. */
   port?: number;
   /** Never the environment's server: for tests that stop, kill or flush it. */
   own?: boolean;

@@ -32,7 +32,7 @@ function drop(socket: Socket): void {
   else if (!socket.destroyed) socket.resetAndDestroy();
 }
 
-/** One direction of a connection: reads one socket, writes the other. */
+/** Pipe of one direction of a connection: reads one socket, writes the other. */
 class Pump {
   /** Bytes were lost, so forwarding the following ones would corrupt the stream. */
   mute = false;

@@ -44,7 +44,9 @@ export class SmtpDialogue {
     return this.#socket.closed;
   }
 
-  /** Not `once`, which would reject: a server that closes while lines are on their way resets the connection. */
+  /**
+   * Waits without `once`, which would reject: a server that closes while lines are being sent resets the connection.
+   */
   async untilClosed(): Promise<void> {
     if (this.#socket.closed) return;
     await new Promise<void>((resolve, reject) => {

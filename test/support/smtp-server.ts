@@ -32,7 +32,7 @@ export interface Command {
   verb: "CONNECT" | "EHLO" | "STARTTLS" | "AUTH" | "MAIL" | "RCPT" | "DATA" | "DOT" | "RSET" | "NOOP" | "QUIT";
   line: string;
   from: string;
-  /** For RCPT this address, else the last accepted one. */
+  /** Address of this RCPT, else the last accepted one. */
   to: string;
   connection: number;
   /** Number of messages accepted earlier on this connection. */

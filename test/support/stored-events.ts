@@ -21,7 +21,7 @@ export interface StoredEvent extends Omit<HitRow, "type" | "campaign_no"> {
   in_hits: boolean;
 }
 
-/** In order of time. */
+/** Events in order of time. */
 export async function storedEvents(companyId: string): Promise<StoredEvent[]> {
   const rows = await query<StoredEvent & HitRow>(`select * from ${STORED_EVENTS} x order by created_at, id`, [
     companyId,

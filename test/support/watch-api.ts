@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface Watched {
   requests: number;
   failed: number;
-  /** From the first to the last request of the longest series of failures. */
+  /** Time from the first to the last request of the longest series of failures. */
   longestFailureMs: number;
   slowestMs: number;
   /** Answers of failed requests, with their number. */

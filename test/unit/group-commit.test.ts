@@ -1,6 +1,6 @@
 import { groupCommit } from "../../services/lib/group-commit.ts";
 
-/** A store whose batches end when the test says so. */
+/** Store whose batches end when the test says so. */
 function heldStore() {
   const batches: number[][] = [];
   const releases: (() => void)[] = [];

@@ -143,7 +143,7 @@ const REFUSALS: Partial<Record<Meaning, string[]>> = {
     "550 5.7.1 Refused by local policy",
     "550 Administrative prohibition",
     "554 5.7.0 xyz",
-    // Whatever the text says about the mailbox: 5.7.13 is about the account that logged in.
+    // The text about the mailbox does not count: 5.7.13 is about the account that logged in.
     "550 5.7.1 No such user c18si2365148hub",
     "552 5.7.0 The recipient mailbox has exceeded its disk space limit.",
     "525 5.7.13 User account disabled",
@@ -158,7 +158,7 @@ const REFUSALS: Partial<Record<Meaning, string[]>> = {
     "501 Bad address",
     "503 Bad sequence of commands",
     "554 5.5.1 Error: no valid recipients",
-    // May refer to the sender's domain, or to everything on this server.
+    // The text may refer to the sender's domain, or to everything on this server.
     "550 Domain does not exist",
     "521 This server does not accept mail",
     "Delivery failed.",
@@ -179,7 +179,7 @@ const ROWS = Object.entries(REFUSALS).flatMap(([meaning, texts]) =>
   texts.map((text): [string, Meaning] => [text, meaning as Meaning]),
 );
 
-/** As the SMTP client reads it from the wire; undefined for a mail server's report about its own attempts. */
+/** Reply as the SMTP client reads it from the wire; undefined for a mail server's report about its own attempts. */
 function replyOf(text: string): Reply | undefined {
   let reply: Reply | undefined;
   if (!/^\d{3}/.test(text)) return undefined;

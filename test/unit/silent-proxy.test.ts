@@ -1,4 +1,4 @@
-/** The proxy with which other tests break networks: what it passes, holds and reports. */
+/** Tests of the proxy that other tests use to break networks. */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -59,7 +59,7 @@ function roomOf(file: string): string {
 const isContract = (file: string) =>
   /^services\/[\w-]+\/contract(?:s\/[\w-]+|-[\w-]+)?\.ts$/.test(file.replaceAll(sep, "/"));
 
-/** What a room may import: lib ← models ← mixins ← the actors' shared pages and each service. */
+/** Layers that each folder may import: lib ← models ← mixins ← the actors' shared pages and each service. */
 function allowed(file: string, target: string): boolean {
   const from = roomOf(file);
   const to = roomOf(target);

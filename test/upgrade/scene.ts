@@ -114,7 +114,7 @@ export async function openScene(): Promise<Scene> {
           ...(version.root ? { root: version.root } : {}),
         });
         processes.set(key(version, part), service);
-        // A start may exceed its time limit on a busy machine beside sending processes.
+        // The start may exceed its time limit on a busy machine beside sending processes.
         await service.ready().catch(() => service.ready());
         if (part === "gateway") scene.gateways.push(service.url);
       }

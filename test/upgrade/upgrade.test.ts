@@ -22,7 +22,7 @@ const LIMITED = 600;
 const PHASE_MS = 12_000;
 const END_WITHIN_MS = 600_000;
 const CONNECTIONS = 5;
-/** On a busy machine a process may be silent for the 6 s after which the others consider it gone. */
+/** A process may send no heartbeat on a busy machine for 6 s, after which the others consider it unavailable. */
 const MOST_REPEATED = 0.01;
 
 jest.setTimeout(1_500_000);
@@ -72,7 +72,7 @@ function mostInWindow(times: number[], windowMs: number): number {
   return most;
 }
 
-/** Arrivals of mails per tenth of a second, beside the phases. */
+/** Mails delivered per tenth of a second, together with the phases. */
 function timeline(times: number[], entered: readonly [number, string][]): string {
   const tenths = Map.groupBy(times, (time) => Math.floor(time / 100));
   const arrived = [...tenths].map(([tenth, those]): [number, string] => [tenth * 100, `${those.length} mails`]);
@@ -190,7 +190,7 @@ describe("an upgrade from the first version, back, and forward again, in a runni
     await enter("new again");
     const [slow] = await scene.query<Row>("select status, sent_count from campaigns where id = $1", [long.id]);
     process.stdout.write(`The long campaign is ${slow!.status}, ${slow!.sent_count} sent\n`);
-    // It only had to last as long as the update.
+    // This campaign only had to last as long as the update.
     scene.slow.quicken();
   });
 

@@ -1,4 +1,4 @@
-/** A company with a little of everything, and one with nothing: what the pictures of the console show. */
+/** Creates a company with some of everything, and one without data, for the console's screenshots. */
 import { query } from "../../../models/database/db.ts";
 import type { App } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";

@@ -74,7 +74,7 @@ async function shoot(
   return shots;
 }
 
-/** One page with all pictures, from their files. */
+/** Writes one page with all pictures. */
 async function sheet(browser: Browser, shots: Shot[]): Promise<void> {
   const cell = ({ name, file }: Shot) =>
     `<figure><img src="data:image/png;base64,${readFileSync(join(FOLDER, file)).toString("base64")}"><figcaption>${name}</figcaption></figure>`;

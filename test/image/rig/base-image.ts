@@ -51,7 +51,7 @@ async function debian(target: string): Promise<void> {
   }
 }
 
-/** As in the official image: /usr/local with node, npm, npx and corepack, yarn in /opt, the user node. */
+/** Same layout as in the official image: /usr/local with node, npm, npx and corepack, yarn in /opt, the user node. */
 async function addNode(target: string): Promise<void> {
   const local = join(target, "usr/local");
   const modules = join(local, "lib/node_modules");

@@ -7,7 +7,7 @@ const MEBIBYTE = 1024 * 1024;
 export interface Memory {
   /** Memory that only its processes use. */
   anonymousMib: number;
-  /** As the kubelet computes it: without file cache that can be dropped at once. */
+  /** Memory as the kubelet computes it: without file cache that can be dropped at once. */
   workingSetMib: number;
   /** Processes killed by the kernel's out-of-memory killer. */
   kills: number;

@@ -72,7 +72,7 @@ const bytesOf = (text: string): number => {
   return Number(amount) * 1_024 ** (["Ki", "Mi", "Gi"].indexOf(unit!) + 1);
 };
 
-/** As the kubelet computes it: 1024 per core. */
+/** CPU shares as the kubelet computes them: 1024 per core. */
 const sharesOf = (cpu: string): number =>
   Math.max(2, Math.round((cpu.endsWith("m") ? Number.parseInt(cpu, 10) / 1_000 : Number(cpu)) * 1_024));
 

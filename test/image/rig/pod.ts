@@ -37,9 +37,9 @@ export class Pod {
   readonly name: string;
   readonly address: string;
   ready = false;
-  /** It was asked to end. */
+  /** True after a stop was requested. */
   leaving = false;
-  /** It is being killed on purpose, so it is not monitored. */
+  /** True while it is killed on purpose, so it is not monitored. */
   unwatched = false;
   /** Failed liveness probes in a row. */
   failedLooks = 0;
@@ -54,7 +54,7 @@ export class Pod {
     this.#options = options;
   }
 
-  /** Its process 1 in this process's PID namespace; 0 if there is none. */
+  /** PID of its process 1 in this process's namespace; 0 if there is none. */
   get pid(): number {
     const file = join(this.#options.folder, "pid");
     return existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;

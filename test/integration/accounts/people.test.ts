@@ -35,7 +35,7 @@ afterAll(async () => {
   await smtp.stop();
 });
 
-/** Also sends waiting emails, which the service does once per second. */
+/** Waits for emails, and sends those that the service would send within a second. */
 async function until<T>(what: () => Promise<T | undefined>): Promise<T> {
   for (const deadline = Date.now() + 50_000; Date.now() < deadline; await sleep(50)) {
     await app.broker.call("accounts.sendSystemMail");

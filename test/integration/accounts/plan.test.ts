@@ -63,7 +63,7 @@ describe("plans", () => {
       [tenant.id],
     );
     await addEmails(pool(), tenant.id, 42);
-    // Each has a copy.
+    // Every receiver has a copy.
     await query(
       `with campaign as (
          insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, no, expansion_began_at)

@@ -1,4 +1,4 @@
-/** Sample data: what it makes, that none of it counts or is sent to, and that all of it goes again. */
+/** Sample data: its contents, its exclusion from counts and sends, and its complete removal. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
 import { SAMPLE_PEOPLE } from "../../../models/statements/sample-people.ts";
@@ -10,7 +10,7 @@ import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 const E = "/api/emails";
 const ALL = SAMPLE_PEOPLE.length;
 
-/** Tables that keep sums of what happened, or what was done, in place of rows that go. */
+/** Tables that keep totals or the audit log after the rows are deleted. */
 const SUMS = ["counters", "company_days", "audit_log"];
 
 describe("sample data", () => {

@@ -21,7 +21,7 @@ export async function register(broker: ServiceBroker, email = `${randomUUID()}@e
 
 export type Tenant = Awaited<ReturnType<typeof register>>;
 
-/** Like `register` without a password, which saves hashing; nobody can log in. */
+/** Registers without a password, which saves hashing; nobody can log in. */
 export async function seed(name = "Analytical Engines"): Promise<Pick<Tenant, "email" | "user" | "meta" | "id">> {
   const email = `${randomUUID()}@example.com`;
   const user = await User.create({ email, passwordHash: "" });

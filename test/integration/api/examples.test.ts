@@ -59,7 +59,7 @@ describe("examples of the document", () => {
   });
   afterAll(() => app?.stop());
 
-  /** To a list without members. */
+  /** Sends to a list without members. */
   async function campaignThatIsOver(): Promise<string> {
     const { api } = company;
     const list = (await api.post("/api/emails/lists/", { name: "Nobody" })).body.id;

@@ -10,7 +10,7 @@ const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
 export type Owned = Record<string, string>;
 
-/** One of everything, as a real company has it. */
+/** Creates one of each resource. */
 export async function furnish({ api, id, token, userId }: TestCompany, app: App): Promise<Owned> {
   const make = async (path: string, body: object) => {
     const made = await api.post(path, body);

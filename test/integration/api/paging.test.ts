@@ -40,7 +40,7 @@ async function read(path: string, by: Client = company.api): Promise<Page> {
 
 const idsOf = ({ results }: Page) => results.map(({ id }) => id);
 
-/** All pages from this one on. */
+/** Returns all pages from this one on. */
 async function follow(first: Page, link: "next" | "previous", by?: Client): Promise<Page[]> {
   const pages = [first];
   for (let at = first[link]; at !== null; at = pages.at(-1)![link]) pages.push(await read(pathOf(at), by));

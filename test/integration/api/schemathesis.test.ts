@@ -21,7 +21,7 @@ const CHECKS = [
   "response_headers_conformance",
   "response_schema_conformance",
 ];
-/** Per operation and phase. */
+/** Number of requests per operation and phase. */
 const EXAMPLES = process.env.FUZZ_EXAMPLES ?? "60";
 const PHASES = "examples,coverage,fuzzing";
 /** Excludes streams, which last an hour, and operations that would remove the run's own credentials. */

@@ -1,4 +1,4 @@
-/** From a campaign to its bounces and complaints, what the company sees of them, and the next campaign. */
+/** A campaign's bounces and complaints, what the company sees of them, and their effect on the next campaign. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** Around campaigns: test sends, drafts, duplicates, and resends to non-openers. */
+/** Test sends, drafts, duplicates, and resends to non-openers. */
 import { generateKeyPairSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { simpleParser } from "mailparser";
@@ -475,7 +475,7 @@ describe("resending to non-openers", () => {
     expect(await ended(third[0]!.body.id)).toMatchObject({ name: "Third", total_emails: 1, sent_count: 1 });
     expect((await arrived()).map(({ subject }) => subject)).toEqual(["Last call, MACHINE"]);
     expect((await resend(again.body.id, {}, key)).status).toBe(409);
-    // A duplicate has no recipients of its own.
+    // The duplicate copies no recipients.
     const copy = (await api.post(`${API}/campaigns/${again.body.id}/duplicate/`, {})).body;
     expect(copy.body).toEqual({ name: "Copy of Again: News", smtp_config_id: smtp, template_id: template });
   });

@@ -195,7 +195,7 @@ describe("failures of a campaign", () => {
            where campaign_no = (select no from campaigns where id = $1) and seq > 1 and ${which}`,
           [id, by],
         );
-      // One failure near the beginning and one far away, so that a sample has one of two runs.
+      // The failures are near the beginning and far away, so that a sample contains one of two runs.
       await move(100_000_000, "seq = 2");
       await move(50_000_000, "seq between 4 and 90000000");
       const first = await failures(id);

@@ -70,7 +70,7 @@ test("a campaign of sender tests is what a send and its expansion leave", async 
     campaign_contents: ["company_name", "list_id_name", "reply_to_email", "sender_name", "tracking_enabled"],
     // Not sent with an API key.
     campaigns: ["api_key_id", "no"],
-    // Their receivers are no subscribers, as after a failed save.
+    // Receivers are not subscribers, as after a failed save.
     sent_emails: ["subscriber_id", "email", "campaign_no"],
   };
   expect(await shapes(byHand, free)).toEqual(await shapes(sent.body.id, free));

@@ -33,7 +33,7 @@ describe("resume and cancel", () => {
        where e.campaign_no = (select no from campaigns where id = $1) and e.seq = o.seq`,
       [id, outcomes],
     );
-    // One statement, because the service settles such counts at its next poll.
+    // This is one statement, because the service settles such counts at its next poll.
     await query(
       "update campaigns set status = 'sending', sent_count = $2, failed_count = $3, error = coalesce($4, error) where id = $1",
       [id, outcomes.filter((status) => status === 2).length, outcomes.filter((status) => status > 2).length, error],

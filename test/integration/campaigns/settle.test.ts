@@ -120,7 +120,7 @@ describe("settling a campaign", () => {
       const WAITS = "select from pg_stat_activity where $1 = any (pg_blocking_pids(pid))";
       while ((await query(WAITS, [rows[0].pid])).length === 0) await sleep(10);
       ends.push(...others.map(end));
-      // Long enough for both if they did not wait.
+      // This is long enough for both if they did not wait.
       await sleep(200);
       expect(ended).toEqual([]);
       await holding.query("commit");

@@ -293,7 +293,7 @@ test("content of a campaign or a variant is used instead of a template, and no t
   });
   expect(copy.body).not.toHaveProperty("template_id");
   expect((await company.api.get(`${API}/drafts/${copy.id}/check/`)).body).toEqual({ errors: {} });
-  // A variant with content of its own keeps it beside a template, too.
+  // A variant keeps its own content when a template is given, too.
   const mixed = await sent({ list_id, variants, scheduled_for: new Date(Date.now() + 3_600_000).toISOString() });
   const own = [template, null];
   const templatesOf = async () => (await show(mixed)).variants.map((one: { template_id: string }) => one.template_id);

@@ -116,7 +116,7 @@ describe("rows read in vain, after tables grew beyond their last analysis, are f
     ["of a list", ofList, [list]],
     ["of a segment", ofSegment("true"), []],
   ])("the last slice %s reads no more than the first", async (_name, source: Source, values) => {
-    // Ids of one millisecond are unordered; their own pages are fewer than those of the whole index.
+    // Ids of the same millisecond are unordered; pages with them are fewer than those of the whole index.
     const size = 5;
     const { rows } = await client.query(
       "select id from subscribers where company_id = $1 order by id desc offset $2 limit 1",

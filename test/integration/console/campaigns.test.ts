@@ -1,4 +1,4 @@
-/** Campaigns in the console: live while they are sent, whole afterwards, and what can be done with them. */
+/** Campaigns in the console: progress while sending, the finished report, and all actions. */
 import jwt from "jsonwebtoken";
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
@@ -66,7 +66,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** The person reads the mail and follows its first link; whoever does so at once is taken for a scanner. */
+/** Opens the mail as its recipient and clicks the first link, slowly enough not to count as a scanner. */
 async function click(address: string): Promise<void> {
   await query("update sent_emails set sent_at = sent_at - interval '1 hour' where sent_at is not null");
   const { raw } = server.messages.find(({ to }) => to.includes(address))!;
@@ -358,7 +358,7 @@ interface Seen {
   sent_count: number;
 }
 
-/** What a page's script hears, until the stream ends or `leave` is called. */
+/** Collects the events of a page's stream until it ends or `leave` is called. */
 async function watch(id: string, cookie = browser.cookie) {
   const leaving = new AbortController();
   const response = await fetch(`${app.url}${at(id)}/progress`, { headers: { cookie }, signal: leaving.signal });

@@ -353,7 +353,7 @@ test("the checks test links, size, spam filter and DNS, and show each result", a
   expect(html).toMatch(/The email has 11\d KB: Gmail shows the first 102/);
   expect(html).toContain("No spam filter is connected");
   expect(html).toMatch(/The DNS did not answer for SPF, .*\. Run the checks again\./);
-  // Each finding leads to its fix, in words for people who write no code.
+  // Findings link to their fix and are worded for people who write no code.
   expect(html).toMatch(
     new RegExp(
       `127.0.0.1:9/none does not answer.</p>\\s*<a [^>]*href="${at(`campaigns/drafts/${id}/what`)}">Edit content`,

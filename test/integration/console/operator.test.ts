@@ -1,4 +1,7 @@
-/** The operators' pages over HTTP: the link and its session, what a person's session is worth there, and what they show and do. */
+/**
+ * The operators' pages over HTTP: the link, its session, the separation from people's sessions, and the pages' contents
+ * and actions.
+ */
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
@@ -23,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** What `npm run ops console-link` prints. */
+/** Returns the link that `npm run ops console-link` prints. */
 async function link(name?: string): Promise<string> {
   const [{ url }] = (await commandNamed("console-link")!.run(askBroker(app.broker), name)) as [{ url: string }];
   const { pathname, search } = new URL(url);
@@ -60,7 +63,7 @@ async function operator(name?: string): Promise<ConsoleBrowser> {
   return browser;
 }
 
-/** Node's fetch has a mind of its own about these headers. */
+/** Sends a raw request, because Node's fetch changes these headers. */
 async function navigate(path: string, headers: Record<string, string>) {
   const [response] = (await once(get(`${app.url}${path}`, { headers }), "response")) as [IncomingMessage];
   return { status: response.statusCode, answered: response.headers, html: await text(response) };

@@ -21,7 +21,7 @@ const newPerson = async (given: object) =>
   (await company.api.post("/api/emails/subscribers/", given)).body.id as string;
 const person = async (id: string) => (await company.api.get(`/api/emails/subscribers/${id}/`)).body;
 
-/** The form with this action: what a person who only presses its button sends. */
+/** Returns the form with this action, as submitted by a person who only presses its button. */
 function fieldsOf(html: string, action: string): Record<string, string> {
   const start = html.indexOf(`action="${action}"`);
   expect(start).toBeGreaterThan(0);
@@ -31,7 +31,7 @@ function fieldsOf(html: string, action: string): Record<string, string> {
   );
 }
 
-/** Follows the redirect of a write to the page that says what was done. */
+/** Follows the redirect after a write to the page with the notice. */
 async function done(sent: Promise<{ status: number; location: string | null }>) {
   const { status, location } = await sent;
   expect(status).toBe(303);

@@ -1,6 +1,6 @@
 /**
- * What holds for every page and every form of the console, whoever adds one: the tables of pages.ts are walked, with ids that stand
- * for nothing where a path has one.
+ * Rules for every page and every form of the console, old or new: iterates over the tables of pages.ts, with unknown
+ * ids where a path has one.
  */
 
 import { query } from "../../../models/database/db.ts";
@@ -11,7 +11,7 @@ import { type App, startApp } from "../../support/app.ts";
 import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { ConsoleBrowser, type Shown, signIn } from "../../support/console-browser.ts";
 
-/** As text of a page it is harmless; anywhere else it shows. */
+/** Markup that is harmless as text of a page, and visible anywhere else. */
 const EVIL = `"'><img src=x onerror=alert(1)>`;
 
 let app: App;
@@ -53,7 +53,7 @@ async function others(paths: readonly string[], status: number, ask: (path: stri
   return wrong;
 }
 
-/** What a form could change: everything that people write, and who may come in. */
+/** Everything that a form could change: all stored input, and who has access. */
 async function everything(): Promise<unknown> {
   const tables = ["companies", "users", "memberships", "invitations", "api_keys", "subscribers", "lists", "segments"];
   const more = ["templates", "media_files", "smtp_configs", "webhook_endpoints", "suppressions", "campaigns"];
@@ -185,7 +185,7 @@ test.each(["https://evil.example/", "//evil.example", "/\\evil.example", "/app/.
   },
 );
 
-/** One of each thing that a company can name, and the ids by the first part of the pages' paths. */
+/** Creates one of each resource with a name; returns ids by the first part of the pages' paths. */
 async function nameEverything(): Promise<Record<string, string>> {
   const { api } = company;
   const made = async (path: string, body: object) => {
@@ -246,7 +246,7 @@ test("user input is escaped on every page", async () => {
     const [first = ""] = pattern.split("/");
     const path = inCompany(company.id, pattern.replace(":id", ids[first] ?? newId()));
     const { html, headers } = await owner.open(path);
-    // A preview of theirs has an address of its own, and its policy runs no script.
+    // The preview is a separate address, and its CSP allows no script.
     if (/(^|; )sandbox\b/.test(headers.get("content-security-policy") ?? "")) continue;
     if (!(headers.get("content-type") ?? "").startsWith("text/html")) continue;
     expect([path, html.includes("<img src=x")]).toEqual([path, false]);

@@ -26,7 +26,7 @@ afterAll(() => app.stop());
 
 const at = (path: string, of = company) => `/app/${of.id}/${path}`;
 
-/** All fields of the form with this action, as a browser would send them. */
+/** Returns all fields of the form with this action, as a browser would send them. */
 function fieldsOf({ html }: Shown, action: string): Record<string, string> {
   const form = html.split(`action="${action}"`)[1]!.split("</form>")[0]!;
   const fields: Record<string, string> = {};
@@ -55,7 +55,7 @@ function fieldsOf({ html }: Shown, action: string): Record<string, string> {
 }
 
 describe("segments", () => {
-  /** What the builder shows after this button, with these fields changed. */
+  /** Returns the builder's page after this button, with these fields changed. */
   const press = async (shown: Shown, path: string, button: string, changes: Record<string, string> = {}) =>
     browser.send(at(path), { ...fieldsOf(shown, at(path)), ...changes, do: button });
 
@@ -147,7 +147,7 @@ describe("an import", () => {
     expect(choosing).toMatchObject({ status: 200, title: "people.csv" });
     expect(choosing.html).toContain("<dd>semicolon</dd>");
     expect(choosing.html).toContain("Köln");
-    // By its values: its name says nothing.
+    // The column is recognised by its values; its name is meaningless.
     expect(fieldsOf(choosing, location!)).toMatchObject({ "column.0": "email", "column.1": "attribute" });
     const fields = { ...fieldsOf(choosing, location!), "attribute.1": "city", list: "new" };
     const nameless = await browser.send(location!, { ...fields, do: "try", new_list: " " });

@@ -1,4 +1,7 @@
-/** Servers, DNS, bounces and webhooks in the console, as a browser without JavaScript uses them; and what the overview warns of. */
+/**
+ * Mail servers, DNS, bounces and webhooks in the console, used as by a browser without JavaScript; and the overview's
+ * warnings.
+ */
 import { query } from "../../../models/database/db.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -35,7 +38,7 @@ afterAll(async () => {
 
 const at = (path: string) => `/app/${company.id}${path && `/${path}`}`;
 
-/** What the form of a server holds when somebody fills it in. */
+/** Fields of the mail server form as filled in by a person. */
 const typed = (more: Record<string, string> = {}) => ({
   name: "Relay",
   host: "127.0.0.1",

@@ -36,7 +36,7 @@ describe("the pages of system mail", () => {
     throw new Error("No mail came");
   }
 
-  /** Follows the link as it stands in the mail, and sends the form that is there. */
+  /** Follows the link in the mail and submits the form on its page. */
   async function use(link: URL, fields: Record<string, string>, browser = new ConsoleBrowser(app)) {
     const { status, headers, html } = await browser.open(`${link.pathname}${link.search}`);
     expect(status).toBe(200);

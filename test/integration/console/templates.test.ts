@@ -141,7 +141,7 @@ test("the frame shows the mail as a subscriber gets it, with its own CSP that al
   expect(html).toContain("Grace in New York");
   expect(html).toContain("@media (min-width:0)");
   expect((await browser.open(`${path}/frame`)).html).toContain("@media (max-width:0)");
-  // What is not saved, by the button of the form.
+  // Previews unsaved content by the form's button.
   const unsaved = { ...typed, body: "<b>Bold</b> [[first_name]]", reader: "nobody@example.com" };
   const sent = await browser.send(at("templates/preview"), unsaved);
   expect(sent.html).toContain("<b>Bold</b> Ann");

@@ -144,7 +144,7 @@ test(`${VIEWERS} viewers of a campaign share one read a second, which ends when 
   const before = asked.get(id)!;
   const seen = viewers.map(({ events }) => events.length);
   await until(() => viewers.every(({ events }, n) => events.length >= seen[n]! + 3));
-  // Each read reaches all viewers: none has more events than there were reads.
+  // Every read reaches all viewers: none has more events than there were reads.
   const most = Math.max(...viewers.map(({ events }, n) => events.length - seen[n]!));
   expect(asked.get(id)! - before).toBeLessThanOrEqual(most + 1);
   for (const viewer of viewers) viewer.leave();

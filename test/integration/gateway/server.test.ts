@@ -8,7 +8,7 @@ import { type Sample, sample, startGateway } from "../../support/gateway.ts";
 const Any = Type.Unknown();
 const None = Type.Object({});
 
-/** An action that answers when the test says so. */
+/** Action that answers when the test says so. */
 function held() {
   const gate = Promise.withResolvers<object>();
   const reached = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** What a sender reads from the database as an ordinary role. */
+/** The database history that a sender reads with an ordinary role. */
 import pg from "pg";
 import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
 import { readDatabaseState, readReplication } from "../../../models/database/history.ts";

@@ -1,4 +1,4 @@
-/** A network that swallowed answers and is back: what waits for them fails at once, what PostgreSQL still works at goes on. */
+/** After a network lost answers, waiting statements fail at once, and those that PostgreSQL still executes continue. */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { DatabaseClient } from "../../../models/database/client.ts";
@@ -48,7 +48,7 @@ test("a statement whose answer is lost fails as an outage; one that PostgreSQL s
   while ((await working(direct)).join() !== SLOW) await sleep(10);
   await direct.end();
   await proxy.pass();
-  // The connections that lost bytes stay mute, so this one is asked over another.
+  // Connections that lost bytes stay silent, so this query uses another.
   expect(await closeLostConnections()).toBe(1);
   await Promise.all([slow, lost]);
   expect(settled).toEqual(["the lost one: The database has not answered: it is lost.", "the slow one is answered"]);

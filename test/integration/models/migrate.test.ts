@@ -49,7 +49,7 @@ test("a migration that waits for a lock lets others pass, and is applied once it
   await holder.query("begin; lock table campaigns in row exclusive mode");
   const applying = migrate(database.url, folder);
   await untilWaited(writer);
-  // It waits behind the migration, and for as long as that waits.
+  // This statement waits behind the migration for as long as that waits.
   await writer.query("set lock_timeout = '30s'");
   await writer.query("update campaigns set name = name");
   await holder.query("commit");
@@ -77,7 +77,7 @@ test("an index is built while the table is written, and again if a build was int
 test("a node that waits for another's migration does not prevent an index from being built", async () => {
   addColumn();
   const [holder, client] = [await connected(), await connected()];
-  // The lock of all migrations, as the node has it that is building.
+  // Holds the lock of all migrations, like a node that builds an index.
   await holder.query("begin; select pg_advisory_xact_lock(7305512061)");
   const waiting = migrate(database.url, folder);
   const asks =

@@ -1,4 +1,4 @@
-/** The models are what Sequelize believes of the tables; the migrations are what is true. */
+/** Compares Sequelize's models with the tables that the migrations create. */
 import type { ModelAttributeColumnOptions, ModelStatic } from "sequelize";
 import { Campaign } from "../../../models/campaign.ts";
 import { Company } from "../../../models/company.ts";

@@ -20,7 +20,7 @@ describe("the schema", () => {
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  // It acts as a credential in public links: only its time may be predictable.
+  // The id acts as a credential in public links: only its time may be predictable.
   test("uuid_v7() and newId() have 74 random bits, also within one statement", async () => {
     const made = (await query<{ id: string }>("select uuid_v7() id from generate_series(1, 4000)")).map(({ id }) => id);
     for (const ids of [made, Array.from({ length: 4_000 }, newId)]) {

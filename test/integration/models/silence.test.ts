@@ -1,4 +1,4 @@
-/** A database that is gone without a word: its connections take what is sent to them, and nothing ever comes back. */
+/** A database that stops answering: connections accept what is sent, and nothing is ever returned. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { closeDatabase, openDatabase, query, sequelize, transaction } from "../../../models/database/db.ts";

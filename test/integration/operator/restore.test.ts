@@ -221,7 +221,7 @@ describe("a database that was dumped and restored", () => {
 
   describe("during a newsletter", () => {
     const log = { error: () => {}, warn: () => {}, info: () => {} };
-    /** What a starting or running sender does before its first claim. */
+    /** Checks of a starting or running sender before its first claim. */
     const recognise = async (wasRunning = false) =>
       recogniseDatabase(await readDatabaseState(), { log, peers: undefined, wasRunning });
     const states = async () =>
@@ -272,7 +272,7 @@ describe("a database that was dumped and restored", () => {
           { status: 6, next_attempt_at: null },
         ]);
         expect(await query("select detail from audit_log where action = 'campaign.stopped'")).toHaveLength(2);
-        // Only once: the second start recognises its database.
+        // This happens once: the second start recognises its database.
         await query("update campaigns set error = null, status = 'sending' where name = 'sending'");
         await recognise();
         expect((await states()).sending).toMatch(/^sending/);

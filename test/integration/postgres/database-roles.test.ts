@@ -60,7 +60,7 @@ async function refusedTo(url: string, statements: readonly string[]): Promise<vo
   await connected(url, async (role) => {
     const allowed: string[] = [];
     for (const statement of statements) {
-      // In a transaction, so that wrongly permitted changes are rolled back.
+      // This runs in a transaction, so that wrongly permitted changes are rolled back.
       await role.query("begin");
       const code = await role.query(statement).then(
         () => "allowed",
@@ -305,7 +305,7 @@ describe("an installation that begins with three roles, created by an administra
         [company.id, no],
       );
       await writer.query("insert into sent_emails (campaign_no, seq, email) values ($1, 1, 'late@example.com')", [no]);
-      // Not earlier, because the service drops such partitions every minute.
+      // This is not done earlier, because the service drops such partitions every minute.
       await query("update campaigns set recipients_state = 'removed' where no >> 20 = $1", [part]);
       dropped = dropAtLast(part);
       const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'drop_recipient_part'";

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const reached = (url: string) => awaitPostgres(url, { waiting: () => {}, signal: new AbortController().signal });
 
-/** For each kind of connection of a process. */
+/** Kinds of connections of a process. */
 const ports = async () => {
   const port = "select inet_server_port() as port";
   const rows = [
@@ -73,7 +73,7 @@ test("a start waits for a standby without a primary, then reports it", async () 
   await expect(reached(`${standby.url("postgres")}?connect_timeout=1`)).rejects.toThrow(
     `${at}: it is a standby and takes no writes. Gave up after 1 s.`,
   );
-  // A process that reaches a standby later, after a failover, fails as if the database were away.
+  // A process that reaches a standby later, after a failover, fails as if the database were unavailable.
   openDatabase(standby.url("postgres"), 5);
   for (const ask of [() => query("select 1"), () => sequelize().query("select 1")]) {
     expect(isDatabaseOutage(await ask().catch((error: Error) => error))).toBe(true);

@@ -58,7 +58,7 @@ const OURS = {
   transaction_timeout: "70000",
   jit: "off",
 };
-/** For one transaction only. */
+/** This applies to one transaction only. */
 const OWN = { settings: { statement_timeout: 7_000 } };
 const asObject = (rows: { name: string; setting: string }[]) =>
   Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
@@ -96,7 +96,7 @@ test("every statement has our settings behind PgBouncer 1.24 in transaction mode
     own: { ...plain, statement_timeout: "7000" },
     costly: { ...plain, statement_timeout: "5000" },
   };
-  // Many at once, so that they share and change sessions.
+  // The statements run concurrently, so that they share and change sessions.
   for (const one of await Promise.all(Array.from({ length: 30 }, seen))) expect(one).toEqual(expected);
   const other = new pg.Client({ connectionString: url });
   await other.connect();

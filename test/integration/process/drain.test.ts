@@ -131,7 +131,7 @@ test("ends with exit code 0 on a container's SIGTERM before anything is loaded",
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8"))![1]!;
   const [init, ...args] = JSON.parse(entrypoint) as string[];
   const { path } = await program(init!, [init!]);
-  // If it waits for a missing database, it missed the signal.
+  // A process that waits for a missing database has missed the signal.
   const env = {
     DATABASE_URL: "postgres://127.0.0.1:1/none",
     SECRET_KEY: "0123456789abcdef",

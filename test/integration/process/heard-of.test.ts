@@ -1,4 +1,4 @@
-/** When a cluster's gateway starts to accept requests: over real NATS, on its own port. */
+/** Checks when a cluster's gateway starts to accept requests: over real NATS, on its own port. */
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { health } from "../../../mixins/health.middleware.ts";
 import { natsLink } from "../../../mixins/nats-link.middleware.ts";
@@ -53,7 +53,7 @@ test("a gateway is not ready until it knows each service of its routes", async (
     () => stateAt(port),
     (answer) => answer === "200 started",
   );
-  // From now on it serves what it can without them.
+  // From here on the gateway serves all routes whose services run.
   await broker.stop();
   expect(await stateAt(port)).toBe("200 started");
 });

@@ -23,7 +23,10 @@ import { node } from "../../support/service-process.ts";
 const SCRIPT = join(import.meta.dirname, "../../support/holding-node.ts");
 /** Longer than a node waits between announcing its end and its first refusal (Moleculer's `stopDelay`, 100 ms). */
 const ABSENT_MS = 1_000;
-/** The silence after which a node counts as gone (5 s, moleculer.config.ts), plus the checking interval. */
+/**
+ * Time without heartbeats after which a node counts as unavailable (5 s, moleculer.config.ts), plus the checking
+ * interval.
+ */
 const LONG_ABSENT_MS = 9_000;
 const UPLOADED_BYTES = 300_000;
 
@@ -83,7 +86,7 @@ beforeAll(async () => {
   const settings = readConfig({ TRANSPORTER: nats.url, LOGLEVEL: "fatal" }, { console: true });
   caller = new ServiceBroker({
     ...brokerOptions(settings),
-    // In the order of moleculer.config.ts.
+    // Middlewares in the order of moleculer.config.ts.
     middlewares: [natsLink(settings), rerouteCalls(), uploads()],
     skipProcessEventRegistration: true,
   });
@@ -172,7 +175,7 @@ test("a call in progress on a killed node fails within 7 seconds", async () => {
     while ((await caller.call("alone.held")) !== 1) await sleep(20);
     only.child.signal("SIGKILL");
     killedMs = performance.now();
-    // Asked while nobody knows that the node is gone, and when everybody does.
+    // The calls are made before and after the other nodes notice that the node has stopped.
     const answers = await Promise.all([underWay, get("where")]);
     answers.push(await get("where"));
     process.stdout.write(
@@ -191,11 +194,11 @@ test("a call in progress on a killed node fails within 7 seconds", async () => {
 });
 
 test("work that a node began before losing NATS is not repeated by another node", async () => {
-  // One on each, alternately.
+  // The calls alternate between the nodes.
   const holds = [leaving, staying].map(() => caller.call("holding.hold"));
   const heldBy = ({ id }: HoldingNode) => caller.call("holding.held", {}, { nodeID: id });
   expect([await heldBy(leaving), await heldBy(staying)]).toEqual([1, 1]);
-  // Answers of its own after reconnecting: calls in transit are lost, started ones continue.
+  // The node answers after reconnecting: calls in transit are lost, started ones continue.
   const client = await connect({ servers: nats.url });
   client.publish(
     "MOL-flockmail.DISCONNECT",

@@ -1,4 +1,4 @@
-/** Every kind of Redis that REDIS_URL may name, and those that are refused or reported, on real servers. */
+/** Real Redis servers of every kind that REDIS_URL may name, and of those that are refused or reported. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

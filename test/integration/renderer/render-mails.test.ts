@@ -25,7 +25,7 @@ async function render(campaignId: string, recipients: (ReturnType<typeof recipie
   return mails.map((mail) => (typeof mail === "function" ? mail() : mail));
 }
 
-/** The one message asked for, as bytes. */
+/** Returns the one requested message, as bytes. */
 async function message(
   campaignId: string,
   to: Recipients[number] = recipient(),

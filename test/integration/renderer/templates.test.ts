@@ -328,7 +328,7 @@ describe("versions of a template", () => {
     ];
     const own = ["id", "company_id", "created_at", "updated_at"];
     expect([...Object.keys(content), ...own].toSorted()).toEqual(columns.map((c) => c.column_name).toSorted());
-    // One of before the last column was there.
+    // A version stored before the last column existed.
     await query("update template_versions set content = content - 'template_mode' where template_id = $1", [id]);
     await company.api.patch(`${PATH}${id}/`, { template_mode: "visual" });
     expect(await numbers(id)).toEqual([2, 1]);

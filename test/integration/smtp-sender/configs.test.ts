@@ -649,7 +649,7 @@ describe("validation", () => {
       other.close();
     }
   };
-  // Two of them end when an answer was waited for long enough.
+  // Two of the attempts end by their time-out.
   sideBySide(
     Object.fromEntries(
       [

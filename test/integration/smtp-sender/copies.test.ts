@@ -110,7 +110,8 @@ test("max_per_second applies to emails and their copies together", async () => {
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 25 });
   expect(server.messages).toHaveLength(50);
   expect((await copiesOf(id)).map(({ status }) => status)).toEqual(Array(25).fill("sent"));
-  // Measured from the start, not between two emails: on a busy machine the server may read late what was sent in time.
+  // The time is measured from the start, not between two emails: on a busy machine the server may read late what was
+  // sent in time.
   const firstAfter = (seconds: number) => server.messages[PER_SECOND * seconds]!.at - began;
   expect(firstAfter(1)).toBeGreaterThanOrEqual(950);
   expect(firstAfter(2)).toBeGreaterThanOrEqual(1_900);

@@ -68,7 +68,7 @@ async function campaign(recipients: number | Recipient[], transactional = false)
   return { id, companyId };
 }
 
-/** Every recipient that counts as sent has arrived, everyone that arrived is sent or in doubt. */
+/** Checks that every recipient that counts as sent got the mail, and that everyone who got it is sent or in doubt. */
 async function accountFor(id: string): Promise<void> {
   const arrived = new Set(server.messages.map((message) => message.messageId));
   for (const recipient of await sending.recipients(id)) {
@@ -102,7 +102,7 @@ test("repeated kill -9 loses nobody and sends nobody two mails, leaves few in do
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_500, failed_count: 0 });
   const reached = new Set(server.messages.map(({ to }) => to[0]));
   expect(reached.size).toBe(2_500);
-  // Only recipients in doubt may have got a second one, with the same Message-ID.
+  // Only recipients in doubt may have got a second mail, with the same Message-ID.
   expect(server.doubled.length).toBeLessThanOrEqual(unknown);
 }, 240_000);
 
@@ -186,7 +186,7 @@ test("a silent database outage of three leases without other senders: nobody is 
     proxy.hold();
     await sleep(6_000);
     await proxy.pass();
-    // Until the process continues, its leases are recovered by others.
+    // Other senders recover the leases of the process before it continues.
     await server.received(server.accepted + 100);
     doubts.push((await unknownOf(id))!.n);
   }

@@ -172,7 +172,7 @@ describe("before the first send of a day:", () => {
     expect(set.body.require_authentication).toBe(true);
     expect(await send(id)).toMatchObject({ status: 403, body: { detail: expect.stringContaining("2 SPF records") } });
     server.zones.set("shop.example.com", { txt: ["v=spf1 -all"], mx: [[1, "mx.shop.example.com"]] });
-    // The report asked for by the user lets him through at once.
+    // After a report requested by the user, the send is accepted at once.
     await report(id);
     expect((await send(id)).status).toBe(201);
     await company.api.patch(`/api/companies/${company.id}/`, { require_authentication: false });

@@ -10,7 +10,7 @@ import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
 const CONFIGS = "/api/emails/smtp-configs/";
-/** Long enough for a machine that does much else. */
+/** Time limit for a busy machine. */
 const PATIENCE_MS = 60_000;
 jest.setTimeout(3 * PATIENCE_MS);
 
@@ -85,7 +85,7 @@ async function report(id: string): Promise<{ name: string; status: string; found
 }
 const dkimIn = (checks: Awaited<ReturnType<typeof report>>) => checks.filter(({ name }) => name === "dkim");
 
-/** One round of the check that each node runs twice per minute. */
+/** Runs one round of the check that each node makes twice per minute. */
 async function look(): Promise<void> {
   await query("update dkim_keys set next_look_at = now()");
   await app.broker.call("smtp-sender.activateDkimKeys", {});

@@ -120,7 +120,7 @@ test("lifting a limit releases waiting emails, and a new one applies to ready em
     await engine.servers.reload(from.smtpConfigId);
   };
   await setLimits([]);
-  // They are retried at their time; a minute is too long for a test.
+  // Emails are retried when due; a minute is too long for a test.
   await query("update sent_emails set next_attempt_at = now() where next_attempt_at > now()");
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
   const second = await sending.campaign({ ...from, recipients: recipientsOf([LIMITED], 300) });

@@ -1,4 +1,4 @@
-/** Which failures of a server stop its campaigns, and that finding servers costs a round of claiming one statement. */
+/** Failures of a server that stop its campaigns; and the number of statements of a round of claiming. */
 import pg from "pg";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { getCampaign, listCampaigns } from "../../../services/campaigns/list-campaigns.ts";

@@ -108,7 +108,7 @@ test("after a resume it continues, and only later bounces count", async () => {
   acceptedAfterMs = 2;
   sending.engine({ maxInDoubt: 10 });
   const second = await sending.finished(id);
-  // It passed the 200 that are alive, and met the dead ones behind them.
+  // The campaign has sent to the 200 valid addresses and reached the invalid ones behind them.
   expect(second.sent_count).toBe(200);
   expect(second).toMatchObject({ status: "partial", error: expect.stringContaining("guard") });
   const states = await sending.states(id);

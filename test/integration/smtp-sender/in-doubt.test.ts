@@ -1,4 +1,4 @@
-/** MAX_IN_DOUBT holds in the database: what a crash at any moment can leave in doubt. */
+/** MAX_IN_DOUBT applies in the database: the number of mails that a crash at any moment leaves in doubt. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { readDatabaseState } from "../../../models/database/history.ts";
 import { recoverLeases } from "../../../services/smtp-sender/claim/recover-leases.ts";
@@ -58,7 +58,7 @@ test("requeued recipients that were marked keep their budget until the lease is 
     expect(engine.budget.held).toBeGreaterThanOrEqual(Math.max(...seen));
   });
   expect(Math.max(...seen)).toBeLessThanOrEqual(MAX_IN_DOUBT);
-  // Given back, they return their budget.
+  // Requeued recipients return their budget.
   await sending.until(
     () => queryOne<{ state: number }>("select state from send_chunks where campaign_id = $1", [broken]),
     (chunk) => chunk!.state === 0,
@@ -117,7 +117,7 @@ async function leftInClosedChunks(transactional: boolean) {
     "update sent_emails set status = 2, attempts = 1 where campaign_no = (select no from campaigns where id = $1) and seq > 3",
     [id],
   );
-  // This one waits for its next try, as it should.
+  // This recipient waits for its next attempt, as it should.
   await query(
     "update sent_emails set next_attempt_at = now() + interval '1 hour', attempts = 1 where campaign_no = (select no from campaigns where id = $1) and seq = 3",
     [id],

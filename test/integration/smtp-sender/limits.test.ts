@@ -115,7 +115,7 @@ test("tokens returned by refused emails are used soon, not only after the hour",
     async () => engine.budget.held,
     (held) => held > 0,
   );
-  // It gets fewer tokens than it needs: the server that refuses holds the rest.
+  // The sender gets fewer tokens than it needs, because the refusing server holds the others.
   const id = await through(server, LIMIT);
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: LIMIT });
   await refusing.stop();
@@ -148,7 +148,7 @@ test("three senders share one limit in Redis", async () => {
   for (const client of clients) sending.engine({ limiter: new SenderLimiter(client) });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 250 });
   expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
-  // And not much less: a token that got too old before it was used leaves a little later.
+  // The window is almost used up: a token that expired before its use is granted again a little later.
   expect(mostInAWindow()).toBeGreaterThan(LIMIT * 0.7);
   await sending.stopEngines();
   for (const client of clients) client.disconnect();

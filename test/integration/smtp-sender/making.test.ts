@@ -26,7 +26,7 @@ test("no more mails of a hundred that wait for a slow server are rendered than i
       }),
   });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 160 });
-  // One that is being answered, and one behind it; and answers that are on their way to us.
+  // A connection has one mail that is being answered and one behind it; answers may still be in transit.
   expect(mostInHand).toBeLessThanOrEqual(3 * CONNECTIONS);
   expect(mostWaiting).toBeGreaterThan(CONNECTIONS);
   expect([made, server.doubled]).toEqual([160, []]);
@@ -56,7 +56,7 @@ test("each email is rendered once per session, and not again for a reply", async
   expect(server.doubled).toEqual([]);
   expect(made.get("r7@to.example")).toBeGreaterThanOrEqual(2);
   const again = [...made.values()].reduce((sum, times) => sum + times - 1, 0);
-  // A session that ends has at most two in hand: one is refused with the 421, the other had not begun.
+  // A session has at most two mails when it ends: one is refused with the 421, the other had not begun.
   expect(again).toBeLessThanOrEqual(1 + 2 * server.connections);
 });
 

@@ -87,7 +87,7 @@ test("very many campaigns at once are all sent, and no more are held in memory t
     },
     (seen) => seen === 3 * ids.length,
   );
-  // A company that has no batch gets one all the same.
+  // A company without a batch still gets one.
   expect(most).toBeLessThanOrEqual(8 + 10);
   for (const id of ids) expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 3 });
   expect(to.doubled).toEqual([]);

@@ -18,7 +18,7 @@ const start = async (options: SmtpServerOptions) => {
   server = await sending.startServer({ keep: false, ...options });
 };
 
-/** Every nth recipient's values, of so many bytes. */
+/** Returns every nth recipient's values, with the given number of bytes. */
 const fill = (id: string, nth: number, bytes: number) =>
   query(
     `update sent_emails set variables = jsonb_build_object('x', repeat('0123456789abcdef', $3 / 16))
@@ -37,7 +37,7 @@ test("campaigns of 16 MB of values each are not read ahead completely", async ()
   );
   await new Promise((done) => setTimeout(done, 1_500));
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(60 * MB);
-  // The engines of the next tests would go on reading them.
+  // Without this, the engines of the next tests would continue to read them.
   await query("update campaigns set error = 'Stopped by the test.' where error is null");
 });
 

@@ -1,4 +1,7 @@
-/** The database is away, as in a failover: senders that live hand over nothing more, and write what they know before another takes it. */
+/**
+ * During a database outage, as in a failover, running senders hand over nothing more, and write their results before
+ * another sender takes the recipients.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { transaction } from "../../../models/database/db.ts";
@@ -57,7 +60,7 @@ test("ready emails wait while nothing can be written for two seconds, however lo
   await transaction(async (client) => {
     await client.query("set local idle_in_transaction_session_timeout = 0");
     await client.query("select from send_chunks where campaign_id = $1 for update", [id]);
-    // All that are ready would need longer than the two seconds.
+    // Sending all ready mails takes longer than the two seconds.
     slow.options.delayMs = { DOT: 700 };
     await sending.until(
       async () => engine.recorder.stalled && batches().every(({ handedOver }) => handedOver === 0),

@@ -1,4 +1,4 @@
-/** A host that was public when it was saved, and is not when its email is due: what a change of its DNS amounts to. */
+/** A host that was public when it was saved and is private when its email is due, as after a DNS change. */
 import { createServer, type Server } from "node:net";
 import { type Sending, startSending } from "../../support/sending.ts";
 

@@ -85,7 +85,7 @@ async function record(results: readonly RecordedResult[], chunks: readonly Lease
   return { name, answer: answer! };
 }
 
-/** All that a statement may have written of a campaign, without its ids and times. */
+/** Returns everything that a statement may have written for a campaign, without ids and times. */
 const left = (id: string) =>
   queryOne<{ rows: unknown }>(
     `select json_build_object(

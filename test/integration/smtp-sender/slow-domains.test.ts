@@ -43,7 +43,7 @@ test.each([
       async () => slow.taken,
       (taken) => taken >= 20,
     );
-    // Five that reveal it, those in progress meanwhile, and a few to probe the rate.
+    // Five deferrals to detect it, mails in progress, and a few to probe the rate.
     expect(slow.deferred).toBeLessThan(EACH);
     slow.limit = Number.POSITIVE_INFINITY;
     expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 5 * EACH });

@@ -27,9 +27,9 @@ const FIRST_OF_ONE: Copies = { of: "one mail", deferred: false };
 const FIRST_OF_MANY: Copies = { of: "many mails", deferred: false };
 const RETRIES: Copies = { of: "many mails", deferred: true };
 
-/** A campaign at a server of its own, with one connection. */
+/** Creates a campaign with its own server, which has one connection. */
 async function start({ of, deferred, transactional = false }: Copies) {
-  /** When the server answered MAIL for a copy, by the clock. */
+  /** Wall-clock time at which the server answered MAIL for a copy. */
   const begun = new Map<string, number>();
   const seen = new Set<string>();
   let mailAt = 0;
@@ -127,7 +127,7 @@ async function suppressedBehindSlowMail() {
   const server = await sending.startServer({
     answer: ({ verb, to }) => {
       if (verb !== "DOT") return undefined;
-      // Time to record what was accepted, and to prepare the next.
+      // The wait leaves time to record accepted mails and to prepare the next.
       if (to !== "r4@to.example") return { reply: "250 2.0.0 Ok", delayMs: 20 };
       holds();
       return { reply: "250 2.0.0 Ok", delayMs: MAX_LATE_MS + 1_000 };
@@ -164,7 +164,7 @@ async function paused() {
 async function stopped() {
   const campaigns = await Promise.all([FIRST_OF_ONE, RETRIES].map(start));
   const check = async ({ id, accepted, begunCopies, lateOnes }: (typeof campaigns)[number]) => {
-    // One more recipient, so that the campaign is not finished when its emails are sent.
+    // Another recipient keeps the campaign unfinished when its emails are sent.
     await query(
       `insert into sent_emails (campaign_no, seq, email, next_attempt_at)
        select no, total_emails + 1, 'later@to.example', now() + interval '1 hour' from campaigns where id = $1`,
@@ -186,7 +186,7 @@ async function stopped() {
   await Promise.all(campaigns.map(check));
 }
 
-/** One engine for all, so that a server with one connection has one. */
+/** All tests share one engine, so that a server with one connection has one. */
 const beside = (run: () => Promise<void>) => () => {
   if (sending.engines.length === 0) sending.engine({ retryBaseMs: 500 });
   return run();
@@ -207,6 +207,6 @@ test("copies of a campaign that has ended are claimed once, and transactional on
   await query(SUPPRESS.unsubscribed, [id]);
   expect((await settled(id))("sent")).toHaveLength(COPIES);
   expect(accepted()).toHaveLength(COPIES);
-  // All fall due within a moment, and the server takes six seconds for them.
+  // The copies fall due at the same time, and the server takes six seconds for them.
   expect(batchesOver.mock.calls.filter(([{ kind }]) => kind === "copies").length).toBeLessThanOrEqual(3);
 });

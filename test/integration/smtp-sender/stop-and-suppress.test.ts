@@ -10,7 +10,7 @@ const SLOW_MS = 400;
 
 let companyId: string;
 let server: SmtpServer;
-/** When the server answered MAIL for a recipient, by the clock. */
+/** Wall-clock time at which the server answered MAIL for a recipient. */
 let begun: Map<string, number>;
 
 async function slowCampaign(
@@ -215,7 +215,10 @@ test.each([
   );
 });
 
-/** The process's monotonic clock goes a hundred times slower: what waits for some seconds on a busy machine has not waited long. */
+/**
+ * Slows the process's monotonic clock by a factor of a hundred, so that seconds of waiting on a busy machine do not
+ * count as long.
+ */
 function slowClock() {
   const now = performance.now.bind(performance);
   const fromMs = now();

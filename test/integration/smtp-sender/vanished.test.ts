@@ -1,6 +1,6 @@
 /**
- * A sender that is gone without a word, at the moment that is worst for the others. It is frozen (SIGSTOP), so that its
- * connections stay open and the kernel goes on acknowledging: nothing but a time-out can tell that it is gone.
+ * A sender that vanishes at the worst moment for the others. SIGSTOP freezes it, so that its connections stay open and
+ * the kernel continues to acknowledge data: only a time-out can detect it.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { type Child, startChild } from "../../support/child.ts";
 import { useSending } from "../../support/sending.ts";
 
 const NODE = join(import.meta.dirname, "../../support/sender-node.ts");
-/** Its locks must be released after 10 s; the rest is for a busy machine. */
+/** Time limit for the release of its locks, which takes 10 s; the remainder is for a busy machine. */
 const FREE_WITHIN_MS = 20_000;
 /** 1 of 15 was within a transaction when claims were one of several statements. */
 const TRIES = 60;
@@ -43,7 +43,7 @@ const openTransactions = (name: string) =>
 async function freeze(child: Child, name: string): Promise<string | undefined> {
   for (let tried = 1; ; tried++) {
     child.signal("SIGSTOP");
-    // Work that was running when it stopped ends meanwhile.
+    // Work that was in progress when it stopped ends during this wait.
     await sleep(15);
     const [open] = await openTransactions(name);
     if (open || tried === TRIES) return open?.query;
@@ -65,7 +65,7 @@ test("a sender frozen within a transaction, or at any other moment, stops no oth
   await freeze(gone, "gone");
   await startSender("other");
   const before = server.accepted;
-  // All campaigns, also those whose rows it was about to write.
+  // This includes campaigns whose rows it was about to write.
   await sending.until(
     async () => server.accepted - before,
     (mails) => mails > 1_000,

@@ -59,7 +59,7 @@ const nextDay = () =>
      where company_id = $1 and smtp_config_id = $2`,
     [companyId, smtpConfigId],
   );
-/** More wants to go, and nothing is under way. */
+/** Waits until mail is waiting and none is being sent. */
 const dayIsFull = async (step: number, accepted = 0) => {
   await server.received(accepted);
   await sending.until(ledger, (row) => row?.step === step && row.full_until !== null);
@@ -171,7 +171,7 @@ test("refused or deferred emails return their tokens; without warm-up the rest i
   await sending.until(ledger, (row) => row?.full_until != null);
   expect(server.accepted).toBeLessThanOrEqual(10);
   await change(null);
-  // Same as the event of the change; without it the pause ends by itself.
+  // This is the event of the change; without it the pause ends on its own later.
   await sender.configChanged(smtpConfigId);
   expect(await sending.finished(id)).toMatchObject({ sent_count: 55, failed_count: 5 });
 });

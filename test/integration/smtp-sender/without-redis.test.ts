@@ -1,6 +1,6 @@
 /**
- * Senders without Redis: all of them, one of them, or with one that was emptied. What they share still holds, counted
- * at the mail server, and what needs no count goes on.
+ * Senders of which all, or one, lose Redis, or whose Redis was emptied. Shared limits still apply, as counted at the
+ * mail server, and mail that needs no count is sent.
  */
 import { CAMPAIGN_ERROR } from "../../../models/campaign.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
@@ -41,7 +41,7 @@ async function restartRedis(): Promise<void> {
   redis = await startRedis({ own: true, port });
 }
 
-/** Two senders that know of each other, each with its own way to Redis. */
+/** Starts two senders that have discovered each other, each with its own connection to Redis. */
 async function startSenders(): Promise<Engine[]> {
   const engines: Engine[] = [];
   for (const name of NAMES) {
@@ -73,7 +73,7 @@ async function campaign(recipients: number, { plan, ...limits }: Limits = {}) {
   return { id, server, open };
 }
 
-/** Both senders have connections, and together all. */
+/** Waits until both senders have connections, and together all. */
 const untilShared = (engines: Engine[], open: (engine: Engine) => number) =>
   sending.until(
     async () => engines.map(open),

@@ -137,7 +137,7 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
   await browser.get(linkIn(raw, "click"));
   await browser.post(`/api/emails/public/unsubscribe/${mail}/`);
 
-  // From now on the server refuses her address, quoting it.
+  // From here on the server refuses her address, quoting it.
   refusal = `550 5.7.1 <${ANN}>: not today`;
   const urgent = { is_transactional: true, ...receipt };
   await send("custom", { ...urgent, receivers: [{ email: BOB, bcc: [ANN] }, { email: ANN }] });
@@ -375,7 +375,7 @@ describe("an erased person", () => {
     const toConfirm = async () =>
       server.messages.slice(had).filter(({ raw }) => asRead(raw).includes("/public/confirm/"));
     const [mail] = await until("mailed", toConfirm, ({ length }) => length > 0);
-    // Only the mailbox has confirmed; the company still may not add her.
+    // The owner of the mailbox has confirmed; the company still may not add her.
     expect((await api.post("/api/emails/subscribers/", { email: ANN })).status).toBe(400);
     await query("update erased_addresses set due_at = now() where company_id = $1", [id]);
     await call(app.broker, "subscribers.finishErasures", {});
@@ -480,7 +480,7 @@ describe("an erased person", () => {
         "select place, counts from erased_addresses where company_id = $1",
         [company.id],
       );
-    // Two runs in parallel, as after an expired lease; then none.
+    // The first two runs are concurrent, as after an expired lease; then none follows.
     while ((await at())!.place < events || ((await at())!.counts.events ?? 0) < 1_000) {
       await Promise.all([eraseStep(person), eraseStep(person)]);
     }

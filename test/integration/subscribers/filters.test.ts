@@ -20,7 +20,7 @@ interface Person {
   status: string;
 }
 
-/** Most are active, one is unconfirmed. */
+/** Subscribers, most of them active, one unconfirmed. */
 const statusOf = (n: number) =>
   n === 1 ? "unconfirmed" : n % 9 === 0 ? "bounced" : n % 4 === 0 ? "unsubscribed" : "active";
 const people: Person[] = Array.from({ length: PEOPLE }, (_, at) => at + 1).map((n) => ({

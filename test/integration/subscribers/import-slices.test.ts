@@ -5,7 +5,7 @@ import { importSubscribers } from "../../../services/subscribers/import/import-s
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
-/** Two slices (SLICE_ROWS of merge-import.ts). */
+/** Number of rows of two slices (SLICE_ROWS of merge-import.ts). */
 const ROWS = 20_160;
 const ROWS_OF_THREE_SLICES = 45_000;
 const SUBSCRIBERS = "/api/emails/subscribers/";
@@ -37,7 +37,7 @@ function importText(lines: Iterable<string>, more: { onConflict?: "update" | "sk
   });
 }
 
-/** Not in the order of addresses. */
+/** Rows in another order than that of addresses. */
 const plainLines = (rows = ROWS) =>
   Array.from({ length: rows }, (_, at) => (at * 7_919) % rows).map((n) => `${address(n)},F${n},,${n}`);
 
@@ -69,7 +69,7 @@ const peopleOf = async (of: readonly number[]) =>
 
 const LEFT = [7, 10_507, 19_607];
 
-/** Every seventh exists with a name and an attribute; some per slice have left the list. */
+/** Creates every seventh person with a name and an attribute; some per slice have left the list. */
 async function prepareKnown(): Promise<void> {
   const known = `insert into subscribers (company_id, email, first_name, attributes)
     select $1, 'p' || lpad(n::text, 5, '0') || '@x.org', 'Old', '{"old": "yes"}' from generate_series(0, $2::int - 1, 7) n`;
@@ -183,7 +183,7 @@ describe("a file of several slices", () => {
 });
 
 describe("an import at its last slice", () => {
-  /** Only the import's lock: other sessions and databases wait, too. */
+  /** Condition for the import's lock alone: other sessions and databases wait, too. */
   const WAITING = `select from pg_locks join pg_stat_activity using (pid)
     where not granted and locktype = 'transactionid' and datname = current_database()
       and query like '%insert into subscribers (id, company_id, email, email_key,%'`;
@@ -218,7 +218,7 @@ describe("an import at its last slice", () => {
         ),
       );
       expect((await company.api.post(SUBSCRIBERS, { email: "by-api@x.org", lists: [list] })).status).toBe(201);
-      // All done while the import still waits.
+      // These statements end while the import still waits.
       expect(await query(WAITING)).toHaveLength(1);
       await client.query("commit");
       expect(await importing).toMatchObject({ total: ROWS, created: ROWS - 1, updated: 1 });

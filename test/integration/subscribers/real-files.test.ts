@@ -348,7 +348,7 @@ describe("undoing an import", () => {
     const list = (await company.api.post("/api/emails/lists/", { name: "Late" })).body.id;
     const { a } = (await people()) as unknown as Record<string, { id: string }>;
     const undoing = await transaction(async (client) => {
-      // Same lock as in an expansion or a change of lists.
+      // The lock of an expansion or a change of lists.
       await query("select pg_advisory_xact_lock_shared(hashtextextended('addresses:' || $1, 0))", [company.id], client);
       await query("select from subscribers where id = $1 for key share", [a!.id], client);
       await query(sql, [a!.id, company.id, list].slice(0, sql.includes("$3") ? 3 : 1), client);

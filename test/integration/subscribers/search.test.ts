@@ -13,7 +13,7 @@ beforeAll(async () => {
   app = await startApp({ services: ["gateway", "accounts", "subscribers"] });
   company = await newCompany(app);
   list = (await company.api.post("/api/emails/lists/", { name: "Half" })).body.id;
-  // Every second is a reader, every thousandth a Zuse; half are on the list, a quarter unsubscribed.
+  // Half are readers, every thousandth is named Zuse, half are on the list, a quarter unsubscribed.
   await query(
     `with added as (
        insert into subscribers (id, company_id, email, first_name, last_name, status)
@@ -23,7 +23,7 @@ beforeAll(async () => {
      insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added where first_name = 'Reader'`,
     [company.id, list],
   );
-  // Same statistics as after an import.
+  // Updates statistics as an import does.
   await query("select analyze_subscribers()");
 });
 afterAll(() => app.stop());

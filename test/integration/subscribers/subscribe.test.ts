@@ -17,7 +17,7 @@ let app: App;
 let company: TestCompany;
 
 beforeAll(async () => {
-  // Without the campaigns service, so that emails stay queued.
+  // The campaigns service is not started, so that emails stay queued.
   app = await startApp({ services: ["accounts", "subscribers", "gateway", "tracking"], env: { TRUST_PROXY: "1" } });
 });
 beforeEach(async () => {

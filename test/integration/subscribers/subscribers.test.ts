@@ -178,7 +178,7 @@ describe("one subscriber", () => {
     expect((await own.api.get(`${PATH}${id}/`)).status).toBe(404);
     expect((await own.api.delete(`${PATH}${id}/`)).status).toBe(404);
     expect((await own.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count).toBe(0);
-    // From now on the row has the address instead of the reference.
+    // The row now has the address instead of the reference.
     expect(await query("select email, subscriber_id from sent_emails where campaign_no = 9")).toEqual([
       { email: "gone@example.com", subscriber_id: null },
     ]);

@@ -1,4 +1,4 @@
-/** One campaign of two mails through all services, over real SMTP and HTTP, as a trace collector sees it. */
+/** A campaign of two mails through all services, over real SMTP and HTTP, as a trace collector sees it. */
 import { randomBytes } from "node:crypto";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";

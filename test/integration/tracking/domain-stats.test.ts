@@ -172,7 +172,7 @@ test("small campaigns are selected by their start, whenever they were created", 
   for (let n = 0; n < 20; n++) await sentTo("paused.example", 1, { madeDaysAgo: 300, beganDaysAgo: 200 });
   await sentTo("large.example", 150, { madeDaysAgo: 300, beganDaysAgo: 200 });
   await sentTo("before.example", 4, { madeDaysAgo: 20, beganDaysAgo: 20 });
-  // Newest of those created long ago.
+  // The newest of the old campaigns.
   await sentTo("scheduled.example", 3, { madeDaysAgo: 100 });
   await sentTo("now.example", 2, { madeDaysAgo: 20 });
   expect((await stats(company)).map(({ domain, sent }) => [domain, sent])).toEqual([
@@ -273,7 +273,7 @@ test("many messages are sampled in evenly spaced runs, and rare bounces and refu
   const settings = { counted: 4_000 };
   for (const asked of [{}, { campaign: made!.id }]) {
     const [two, one, rare] = await domainStats(asOwner(company.id, asked), settings);
-    // Every fifth run of a hundred, whatever the first is.
+    // Tolerates any first run: every fifth run of a hundred is read.
     expect(Math.abs(two!.sent - 7_874)).toBeLessThan(600);
     expect(Math.abs(one!.sent - 1_125)).toBeLessThan(600);
     expect(Math.abs(one!.opens - one!.sent / 2)).toBeLessThanOrEqual(5);

@@ -46,7 +46,7 @@ const inHits = async ({ companyId }: World) => (await storedEvents(companyId)).f
 /** Address that a row of `hits` cannot hold. */
 const ZONED_IP = "fe80::7%eth0";
 
-/** Two campaigns of one company with hits alternating between both tables, 40 seconds apart, oldest first. */
+/** Creates two campaigns of one company with hits alternating between both tables, 40 seconds apart, oldest first. */
 async function twoForms() {
   const world = await newWorld(3);
   const full = await newWorld(2, { id: world.companyId });
@@ -225,7 +225,7 @@ test("a hit stored while its message is being emptied is deleted with it", async
   await eraseStep(person);
   let emptying: Promise<unknown> | undefined;
   await transaction(async (on) => {
-    // Same as the statement that stores a hit: updates the message's row and inserts the hit.
+    // Like the statement that stores a hit: updates the message's row and inserts the hit.
     await query(
       "update sent_emails set opens = 1 where campaign_no = (select no from campaigns where id = $1)",
       [world.campaignId],

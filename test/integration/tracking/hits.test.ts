@@ -134,7 +134,7 @@ describe("opens and clicks", () => {
     expect((await eventsOf(world)).map(({ type }) => type)).toEqual(["opened", "clicked"]);
     for (let n = 0; n < 2; n++) await expect(open(id, over(false))).rejects.toMatchObject(refused);
     expect((await click(id, 1, over(false))).headers?.location).toBe(LINKS[0]);
-    // On another company's tracking domain.
+    // The request uses another company's tracking domain.
     await expect(open(id, over(false, { hostOf: newId() }))).rejects.toMatchObject(refused);
     await expect(open(id, over(false, { method: "HEAD" }))).rejects.toMatchObject(refused);
     expect((await eventsOf(world)).length).toBe(2);

@@ -429,7 +429,7 @@ describe("recipients over HTTP", () => {
       const read = async (page: string) => browser.get(at(`?page=${page}`));
       const [first, second, third] = [(await read("1")).text, (await read("2")).text, (await read("3")).text];
       expect([first, second, third].map((text) => shown(text).length)).toEqual([20, 20, 5]);
-      // Without contents they are titled with the list's name.
+      // Campaigns without contents are titled with the list's name.
       expect(shown(third)).toEqual(Array(5).fill("News &amp; &lt;more&gt;"));
       expect(new Set([first, second, third].flatMap((text) => text.match(/href="[\w-]{36}\/"/g))).size).toBe(45);
       expect([first.includes('rel="prev"'), first.includes('href="?page=2"')]).toEqual([false, true]);

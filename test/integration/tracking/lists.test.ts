@@ -107,7 +107,7 @@ describe("lists for API users", () => {
         `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n) values ($1, $2, 'bounced_unique', 0, 1, 1)`,
         [companyId, returned],
       );
-      // In a done chunk: one sent, one deferred, one being retried. In the next: one handed over, two waiting.
+      // The first chunk is done: one sent, one deferred, one being retried. The second: one handed over, two waiting.
       await setMails(running!, "status = 0, sent_at = null", "seq > 1");
       await setMails(running!, "next_attempt_at = now(), error = 'Later'", "seq = 2");
       await setMails(running!, "next_attempt_at = now(), status = 1", "seq = 3");
@@ -167,7 +167,7 @@ describe("lists for API users", () => {
 
     test("are found by a rare status without reading bounced or waiting messages", async () => {
       const { companyId, campaignId, mails } = await newWorld(2_000);
-      // All but three bounced or wait for a retry.
+      // All messages but three have bounced or wait for a retry.
       await query(
         `update sent_emails e set sent_at = null, status = o.status, error = o.error, bounced_at = o.bounced_at,
              next_attempt_at = o.next_attempt_at

@@ -51,7 +51,7 @@ const sent = (params: ParamsOf<"tracking.listSentEmails"> = {}) =>
   call(app.broker, "tracking.listSentEmails", params, { meta: { companyId: world.companyId } });
 const idsOf = async (params: ParamsOf<"tracking.listSentEmails">) => (await sent(params)).results.map(({ id }) => id);
 
-/** In the order of the rows' subscribers. */
+/** Ids in the order of the rows' subscribers. */
 const emails = () =>
   world.mails.toSorted((a, b) => (a.subscriberId < b.subscriberId ? -1 : 1)).map(({ email }) => email);
 

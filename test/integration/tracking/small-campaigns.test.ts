@@ -14,7 +14,7 @@ afterAll(() => app.stop());
 test("a page of sent emails reads only its own subscribers, also beside large campaigns of others", async () => {
   await newWorld(20_000);
   const { companyId } = await newWorld(2_000);
-  // From now on the planner expects about a thousand messages per campaign.
+  // The planner now expects about a thousand messages per campaign.
   await query("analyze campaigns, subscribers, sent_emails");
   for (let n = 0; n < 25; n++) await newWorld(1, { id: companyId });
   const plans = capturePlans();

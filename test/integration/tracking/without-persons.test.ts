@@ -170,7 +170,7 @@ describe("a company that does not track individuals:", () => {
     const statuses = await Promise.all(Array.from({ length: 65 }, async () => (await proxy.get(open)).status));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect((await analytics(id)).opens).toMatchObject({ total: 65 });
-    // Another address is an office with as many people as allowed.
+    // The other address is an office with as many people as allowed.
     const office = reader(someIp());
     const own = await Promise.all(Array.from({ length: 65 }, async () => (await office.get(open)).status));
     expect(own.filter((status) => status === 429)).toHaveLength(5);

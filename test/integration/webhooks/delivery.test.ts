@@ -84,7 +84,7 @@ describe("webhook delivery", () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp({ services: ["accounts", "webhooks"] });
-    // `until` runs it; by itself it would claim what a test looks for.
+    // `until` runs the claim; its timer would take deliveries that a test waits for.
     await stopRepetitions(app.broker, "deliverDue");
   });
   afterAll(async () => {
@@ -217,7 +217,7 @@ describe("webhook delivery", () => {
     );
   });
 
-  // Same as a change in DNS: the address was valid when saved, and is not at delivery.
+  // Simulates a DNS change: the address was valid when saved, and is not at delivery.
   test.each([
     ["https:", /not on the public internet/],
     ["http:", /must start with https/],

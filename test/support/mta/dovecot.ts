@@ -95,7 +95,7 @@ export interface Dovecot extends MailServer {
   imapPort: number;
   /** Stops it, runs `meanwhile`, and starts it again on the same port. */
   restart(meanwhile?: () => Promise<void>): Promise<void>;
-  /** All mails of a mailbox, read by IMAP. */
+  /** Reads all mails of a mailbox by IMAP. */
   mailsOf(address: string): Promise<ImapMail[]>;
 }
 

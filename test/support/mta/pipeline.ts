@@ -37,7 +37,7 @@ export function sendFrom<M extends Message>(session: Session, source: Source<M>,
   return connection;
 }
 
-/** Same, over a stream in place of an open session's socket. */
+/** Does the same over a stream instead of an open session's socket. */
 export function openPipeline<M extends Message>(stream: Duplex, pipelining: boolean, source: Source<M>): Pipeline {
   const session = {
     socket: stream as unknown as Socket,

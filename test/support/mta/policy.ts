@@ -8,7 +8,7 @@ import { createServer, type Socket } from "node:net";
 export type Attributes = Record<string, string>;
 
 export interface PolicyServer {
-  /** In main.cf: `check_policy_service inet:…`. */
+  /** Line for main.cf: `check_policy_service inet:…`. */
   check: string;
   asked: number;
   stop(): Promise<void>;

@@ -7,7 +7,7 @@ import { program } from "../programs.ts";
 import { NOBODY, serverFolder, serving } from "./daemon.ts";
 
 export interface Greylist {
-  /** In main.cf. */
+  /** Line for main.cf. */
   check: string;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startPostgrey(delaySeconds: number): Promise<Greylist> {
   const owner = process.getuid?.() === 0 ? NOBODY : { uid: process.getuid!(), gid: process.getgid!() };
   chownSync(join(folder, "db"), owner.uid, owner.gid);
   const args = [
-    // Its first line enables taint mode, in which Perl ignores folders from the environment.
+    // Postgrey's first line enables taint mode, in which Perl ignores folders from the environment.
     "-T",
     ...perlFolders(path, "LD_LIBRARY_PATH" in env),
     path,

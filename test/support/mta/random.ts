@@ -1,8 +1,8 @@
 /** Reproducible random choices from a seed. */
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, not including, 1. */
   next(): number;
-  /** From 0 up to, not including, n. */
+  /** Returns an integer from 0 up to, not including, n. */
   below(n: number): number;
   chance(probability: number): boolean;
   pick<T>(from: readonly T[]): T;

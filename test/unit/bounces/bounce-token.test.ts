@@ -68,7 +68,7 @@ describe("the token of the envelope sender", () => {
     expect(bounceAddressError(longest)).toBeUndefined();
     expect(tokenAddress(longest, token).split("@")[0]).toHaveLength(64);
     expect(bounceAddressError(`l${longest}`)).toContain("at most 37 octets");
-    // Each letter takes two octets.
+    // Every letter takes two octets.
     expect(bounceAddressError(`${"ü".repeat(19)}@b.example`)).toContain("at most 37 octets");
     const domain = `${label}.${label}.${label}.`;
     const wide = `bo@${domain}${"e".repeat(32)}`;

@@ -1,4 +1,4 @@
-/** What the pages of a campaign work out from what the API says. */
+/** Values that a campaign's pages derive from the API's responses. */
 import { withMarks } from "../../../services/console/link-marks.ts";
 import { changesOf } from "../../../services/console/pages/campaign-edit.ts";
 import { timelineOf } from "../../../services/console/timeline.ts";

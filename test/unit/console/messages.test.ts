@@ -5,7 +5,7 @@ import { messages } from "../../../services/console/messages.ts";
 const folder = join(import.meta.dirname, "../../../services/console");
 const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$|\{#[\s\S]*?#\}/gm;
 
-/** Names in pages and views. Some sentences are chosen by a value, whose word stands somewhere, too. */
+/** Names of messages used in pages and views. Some are selected by a value that appears elsewhere. */
 function words(): Set<string> {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (file) => /\.(?:ts|njk)$/.test(file) && !file.startsWith("messages"),

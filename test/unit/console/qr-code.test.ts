@@ -36,7 +36,7 @@ test.each([
   },
 );
 
-// From python-qrcode 8 with the same mask, version 7: two kinds of blocks, all full.
+// Output of python-qrcode 8 with the same mask, version 7: two kinds of blocks, all full.
 test("a code equals that of another encoder", () => {
   const inner = modulesOf(qrPath(TEXT.slice(0, 121))!)
     .slice(4, -4)

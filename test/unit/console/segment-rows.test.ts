@@ -7,7 +7,7 @@ import { type Condition, conditionOf, errorsByRow, rowOf, rowsIn } from "../../.
 
 const ID = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
 
-/** Every field with each of its operators, as the API takes them. */
+/** All fields with each of their operators, in the API's form. */
 function ofTheApi(): { field: string; operator: string }[] {
   const { anyOf } = conditionSchema() as {
     anyOf: { properties: { field: { enum?: string[] }; operator: { enum: string[] } } }[];

@@ -1,4 +1,4 @@
-/** What the console's pages of servers and webhooks make of the API's values, and of what people typed. */
+/** Conversion between the API's values and the forms of mail servers and webhooks. */
 import { linesOf, nextSelector } from "../../../services/console/pages/deliverability.ts";
 import { stateOf } from "../../../services/console/pages/webhooks.ts";
 import {

@@ -19,7 +19,7 @@ const behind = (node: Node): Node => {
 /** These keys contain values, in which a field called "properties" would be no schema. */
 const VALUES = ["example", "examples", "enum", "const", "default"];
 
-/** Each field with its path; nothing below a schema that has an example of its own. */
+/** Returns each field with its path, except below a schema that has an example of its own. */
 function fieldsIn(node: unknown, place: string): [place: string, field: Node][] {
   if (Array.isArray(node)) return node.flatMap((one) => fieldsIn(one, place));
   if (!isObject(node)) return [];

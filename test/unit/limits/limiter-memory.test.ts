@@ -32,7 +32,7 @@ describe("a rolling window in buckets", () => {
       const inWindow = taken.filter((other) => other.at >= at && other.at <= at + window.windowMs);
       expect(inWindow.reduce((sum, { n }) => sum + n, 0)).toBeLessThanOrEqual(500);
     }
-    // And it gives all it may: about one limit for each window that passed.
+    // The limiter grants all that it may: about one limit for each window that passed.
     const all = taken.reduce((sum, { n }) => sum + n, 0);
     expect(all).toBeGreaterThan(((clock.now - 1_000_000_000) / 62_000) * 500 * 0.95);
   });

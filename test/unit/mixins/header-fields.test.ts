@@ -17,7 +17,7 @@ const BREAKS = [
   "\u007f",
 ];
 
-/** Every request field that is written to a mail header. */
+/** Request fields that are written to a mail header. */
 const FIELDS: [ActionOf, string, before?: string, behind?: string][] = [
   ["smtp-sender.createConfig", "sender_name"],
   ["smtp-sender.updateConfig", "sender_name"],

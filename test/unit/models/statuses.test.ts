@@ -1,7 +1,7 @@
 import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
 
-// They are in every row that was ever written, and in the partial indexes of the schema.
+// The numbers are stored in every row, and in the partial indexes of the schema.
 test("the numbers of stored states are what they always were", () => {
   expect(SENT_EMAIL_STATUS).toEqual({
     queued: 0,

@@ -30,7 +30,7 @@ describe("the headers of every email", () => {
   });
 
   test("include the current Date, in the form of RFC 5322", async () => {
-    // Whole seconds.
+    // Date has whole seconds.
     const beforeMs = Math.floor(Date.now() / 1_000) * 1_000;
     const date = fieldOf((await makeMail()).message, "Date")!;
     expect(date).toMatch(/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} \+0000$/);

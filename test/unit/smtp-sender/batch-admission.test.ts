@@ -1,4 +1,4 @@
-/** How many newsletters a transport gets at once: enough to keep it busy, by what each of them brings. */
+/** Number of newsletters that a transport gets at once: enough to keep it busy. */
 import { BatchAdmission } from "../../../services/smtp-sender/claim/batch-admission.ts";
 import type { ClaimableCampaign } from "../../../services/smtp-sender/delivery/rows.ts";
 import type { Server } from "../../../services/smtp-sender/server/server.ts";
@@ -44,7 +44,7 @@ function admitted(at: At, nextRecipients: number): number {
   return n;
 }
 
-/** Ten campaigns' chunks end at the same time, at 3,400 emails per second. */
+/** Case in which ten campaigns' chunks end at the same time, at 3,400 emails per second. */
 const BUSY: At = { lefts: Array(10).fill(10), connections: 10, recent: 170 };
 
 test.each([

@@ -1,4 +1,7 @@
-/** How many recipients each of a server's batches may prepare, and which of them is next (services/smtp-sender/server/batch-queue.ts). */
+/**
+ * Number of recipients that each of a server's batches may prepare, and the order of batches
+ * (services/smtp-sender/server/batch-queue.ts).
+ */
 import type { Batch } from "../../../services/smtp-sender/delivery/batch.ts";
 import { BatchQueue } from "../../../services/smtp-sender/server/batch-queue.ts";
 
@@ -12,7 +15,7 @@ function campaigns(n: number, window: number) {
   });
   for (const batch of batches) queue.add(batch);
   const held = () => batches.reduce((sum, { unrecorded }) => sum + unrecorded, 0);
-  /** Like a server: asks each batch, which prepares as many as allowed. */
+  /** Acts as a server: polls the batches, each of which prepares as many as allowed. */
   const fill = () => {
     const groups: [batch: number, mails: number][] = [];
     for (const batch of queue.inTurn) {

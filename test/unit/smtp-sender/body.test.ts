@@ -56,7 +56,7 @@ test.each([
         // Written data frees capacity for the next emails.
         await setImmediate();
       }
-      // Else this would show nothing.
+      // Without this, the test would prove nothing.
       expect(pairs.every(({ ours }) => ours.writableLength > 0)).toBe(true);
       for (const { ours } of pairs) ours.end();
       const received = await Promise.all(pairs.map(({ theirs }) => readAll(theirs)));

@@ -9,7 +9,7 @@ const moment = (timeline: string, database = "5.6", workedOn = `7/${database}`):
 });
 const log = { error: () => {}, warn: () => {}, info: () => {} };
 
-/** Actions in order; the other senders settle when the test says so. */
+/** Records actions in order; the other senders settle when the test says so. */
 function follower(others: () => (string | undefined)[] = () => []) {
   const steps: string[] = [];
   let batches = 0;

@@ -1,4 +1,4 @@
-/** Which failures of TLS are worth another try: a server under load resets a handshake, or refuses one in plain text. */
+/** TLS failures that are retried: a server under load resets a handshake, or refuses one in plain text. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { TlsMode } from "../../../models/smtp-config.ts";

@@ -51,7 +51,7 @@ test("a waiting client is called when something is returned, and served before o
   const [greedy, late] = [client(), client()];
   budget.take(greedy, 90, false);
   expect(budget.take(late, 10, false)).toBe(0);
-  // Until the late one has come, the greedy one gets nothing of what comes back.
+  // The greedy client gets nothing of the returned units until the late one has arrived.
   const taken: number[] = [];
   late.budgetReturned = () => taken.push(budget.take(late, 10, false));
   budget.give(greedy, 10);

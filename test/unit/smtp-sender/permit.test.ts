@@ -1,4 +1,4 @@
-/** All that is granted for an email is used or given back, once (services/smtp-sender/delivery/permit.ts). */
+/** Everything granted for an email is used or returned exactly once (services/smtp-sender/delivery/permit.ts). */
 import { type Granters, Permit } from "../../../services/smtp-sender/delivery/permit.ts";
 import type { DomainToken } from "../../../services/smtp-sender/domains/domain-gate.ts";
 import type { HourToken } from "../../../services/smtp-sender/limits/hour-limit.ts";

@@ -72,7 +72,7 @@ function checkResult({ faults }: Dialogue, { no, to }: Note, result: Result, ser
   }
 }
 
-/** One connection until it ends; false when it is stuck. */
+/** Runs one connection until it ends; false when it hangs. */
 async function connection(dialogue: Dialogue, server: ScriptedServer, pipelining: boolean): Promise<boolean> {
   const { random, waiting, faults } = dialogue;
   const taken = new Set<Note>();

@@ -267,7 +267,7 @@ test("a server that accepts a message before it has the whole of it is not belie
     let heard = 0;
     socket.on("error", () => {});
     socket.on("data", () => {
-      // It reads no more of the message than its first bytes.
+      // The server reads only the first bytes of the message.
       if (++heard === 3) socket.pause();
       say(said[heard]);
     });

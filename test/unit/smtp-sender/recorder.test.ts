@@ -30,7 +30,10 @@ const sent = (leased: LeasedChunk, seq: number, by = { recorded: () => {} }): Re
 
 const ANSWER = { leases: [["c", 1]], stopped: null, webhook_company_ids: null };
 
-/** All forms of the statement begin with the leases; results have their seqs in one column, an array literal. */
+/**
+ * Parses the statement, all forms of which begin with the leases; results have their seqs in one column, an array
+ * literal.
+ */
 const seqsOf = (name: string, values: unknown[]): number[] =>
   name === "record-leases" ? [] : JSON.parse((values[12] as string).replace("{", "[").replace("}", "]"));
 
@@ -59,10 +62,10 @@ test("a mark moved back during a retried flush is not written before the results
   });
   const leased = chunk();
   const marked = recorder.mark(leased, 10);
-  // It is under way, in vain.
+  // This flush is being written, and will fail.
   await new Promise((done) => setTimeout(done, 20));
   recorder.add(sent(leased, 7));
-  // Nothing but 7 had been handed over: the others go back.
+  // Only 7 had been handed over: the others are requeued.
   const back = recorder.mark(leased, 3);
   away = false;
   await Promise.all([marked, back, recorder.drain()]);
@@ -167,7 +170,7 @@ test("a refused flush is split in halves until the result is isolated; a mark is
   await recorder.drain();
   expect(written.flatMap(({ seqs }) => seqs).sort()).toEqual([1, 2, 3, 4, 6, 7, 8]);
   expect(refused).toEqual([5]);
-  // The mark stays behind what is not stored, and behind what another part has yet to store.
+  // The mark stays behind results that are not stored, also those that another part has yet to store.
   expect(written[0]).toEqual({ mark: 8, seqs: [1, 2, 3, 4], done: false });
   expect(written.at(-1)).toMatchObject({ mark: 5, seqs: [] });
 });

@@ -7,7 +7,7 @@ const refused = (stage: RefusedStage, text: string): TransactionResult => ({
   reply: { code: Number(text.slice(0, 3)), enhanced: /^\d{3} (\d\.\d+\.\d+)/.exec(text)?.[1] ?? "", text },
 });
 
-/** How many of these refusals it took to pause; undefined: they did not. */
+/** Number of these refusals until the pause; undefined if there was none. */
 function pausesAfter(stage: RefusedStage, texts: string[]): number | undefined {
   const health = new ServerHealth("working");
   const at = texts.findIndex((text) => health.reasonToPause(refused(stage, text)) !== undefined);

@@ -1,4 +1,4 @@
-/** A server may take its time, but not for ever: a company's lease waits for it. */
+/** A slow server must not block for ever: a company's lease waits for it. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 

@@ -11,7 +11,7 @@ async function counted(): Promise<Record<string, number>> {
   return Object.fromEntries([...lines].map(([, result, n]) => [result, Number(n)]));
 }
 
-/** What was added to the metric since. */
+/** Returns the increase of the metric since then. */
 async function since(before: Record<string, number>): Promise<Record<string, number>> {
   const added = Object.entries(await counted()).map(([result, n]) => [result, n - (before[result] ?? 0)] as const);
   return Object.fromEntries(added.filter(([, n]) => n > 0));

@@ -82,7 +82,7 @@ describe("every page in every language", () => {
       expect(body.match(/<h1>/g)).toHaveLength(1);
       expect(body).toContain('name="viewport"');
       expect(body).not.toMatch(/<script|\son\w+=|style=|\{\w+\}/);
-      // Every visible field has a label, by `for` or around it.
+      // Visible fields have a label, by `for` or around them.
       for (const [input, type] of body.matchAll(/<input type="(\w+)"[^>]*>/g)) {
         const id = /id="([^"]+)"/.exec(input)?.[1];
         const labelled = id ? body.includes(`<label for="${id}">`) : body.includes(`<label class="choice">${input}`);

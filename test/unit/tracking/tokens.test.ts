@@ -10,7 +10,7 @@ import { personToken, readPersonToken } from "../../../services/lib/tokens/perso
 const key = randomBytes(32);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** Every change of one character of a token. */
+/** Returns every change of one character of a token. */
 function* tampered(token: string): Generator<string> {
   for (let at = 0; at < token.length; at++) {
     const other = ALPHABET[(ALPHABET.indexOf(token[at]!) + 1) % ALPHABET.length];

@@ -111,7 +111,7 @@ test("keeps as many connections to a receiver as there are concurrent deliveries
   let connections = 0;
   const count = () => connections++;
   server.on("secureConnection", count);
-  // All are answered together: on a busy machine 200 handshakes may take longer than an idle connection is kept.
+  // The server answers all together: on a busy machine 200 handshakes may take longer than an idle connection is kept.
   together = 200;
   for (let round = 1; round <= 3; round++) {
     const answers = await Promise.all(Array.from({ length: 200 }, () => deliver("hooks.example")));

@@ -1,4 +1,4 @@
-/** Each check against a name server over UDP, in good, broken, missing and silent form. */
+/** Tests of each check against a name server over UDP, in good, broken, missing and silent form. */
 import { generateKeyPairSync } from "node:crypto";
 import { Lookups } from "../../../../services/lib/dns-lookups.ts";
 import type { Check } from "../../../../services/smtp-sender/deliverability/check.ts";
