@@ -314,7 +314,9 @@ withKustomize(() => {
 
     test("everything is closed except what a policy opens, and only services that need it reach the internet", () => {
       for (const all of [cluster, small]) {
-        const closed = all.find(({ metadata }) => metadata.name === "flockmail-default-deny") as Manifest & { spec: object };
+        const closed = all.find(({ metadata }) => metadata.name === "flockmail-default-deny") as Manifest & {
+          spec: object;
+        };
         expect(closed.spec).toEqual({
           podSelector: { matchLabels: { "app.kubernetes.io/name": "flockmail" } },
           policyTypes: ["Ingress", "Egress"],
