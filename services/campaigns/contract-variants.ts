@@ -6,7 +6,7 @@ import { Content } from "./contract-content.ts";
 
 const MIN_VARIANTS = 2;
 const MAX_VARIANTS = 5;
-/** Maximum wait before the winner is chosen: 30 days. */
+/** Maximum minutes before the winner is chosen: 30 days. */
 const MAX_AFTER_MINUTES = 43_200;
 
 const Percent = Type.Number({

@@ -67,7 +67,7 @@ export class ConcurrencyLimit {
     return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Returns whether the owner has a limit of its own; the service itself has only the total limit. */
+  /** Returns whether the owner's share is used up. The service itself has no share, only the total limit. */
   #hasShare(owner: Owner): boolean {
     return owner !== undefined && (this.#runningOf.get(owner) ?? 0) >= this.#perCompany;
   }

@@ -8,7 +8,7 @@ interface Given extends Record<string, unknown> {
   options?: { json?: boolean } & Record<string, unknown>;
 }
 
-/** Flags for the REPL, without those of commands that need a whole terminal. */
+/** Flags that the REPL offers; `watch` needs a whole terminal. */
 const replFlags = ({ flags = [] }: Command) => flags.filter((name) => name !== "watch");
 
 const plainName = (arg: string) => arg.replace(/[<>[\]]/g, "");

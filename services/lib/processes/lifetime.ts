@@ -81,8 +81,8 @@ function takeOver(broker: ServiceBroker, drainMs: number): void {
 }
 
 /**
- * Exits with the process's code and signals; only for separate processes, because tests start and stop many brokers in
- * one.
+ * Handles signals and exit codes of this process; only for separate processes, because tests start and stop many
+ * brokers in one.
  */
 export function ownProcess({ DRAIN_SECONDS }: { DRAIN_SECONDS: number }, options: BrokerOptions): BrokerOptions {
   const created = (broker: ServiceBroker) => takeOver(broker, DRAIN_SECONDS * 1_000);

@@ -57,7 +57,7 @@ export const addressesOf = (url: string): string =>
     })
     .join(", ");
 
-/** Returns an error if the URL asks for another server than a writable one. */
+/** Returns an error if `target_session_attrs` allows a server that is not writable. */
 export function sessionAttributesError(url: string): string | undefined {
   const wanted = new URL(hostUrls(url)[0]!).searchParams.get("target_session_attrs");
   if (wanted === null || ["read-write", "primary", "any"].includes(wanted)) return undefined;

@@ -13,7 +13,7 @@ const ENTITIES: Record<string, string> = {
   quot: '"',
   apos: "'",
   nbsp: "\u00a0",
-  // Removed, because in a URL these only serve to hide its scheme.
+  // Only used in URLs to hide their scheme.
   colon: ":",
   tab: "\t",
   newline: "\n",
