@@ -115,7 +115,7 @@ export async function voidInvitationsBy(
   await Invitation.update({ withdrawnAt: new Date() }, { where, transaction });
 }
 
-type Given = ParamsOf<"accounts.acceptInvitation">;
+type AcceptParams = ParamsOf<"accounts.acceptInvitation">;
 
 /**
  * Finds or creates the account of the invited person. An unverified account may be a squatter's: a person who proves
@@ -124,7 +124,7 @@ type Given = ParamsOf<"accounts.acceptInvitation">;
  */
 async function personFor(
   invitation: Invitation,
-  given: Given & { passwordHash: string | null },
+  given: AcceptParams & { passwordHash: string | null },
   signedIn: string | undefined,
   transaction: Transaction,
 ): Promise<{ user: User; replaced: boolean }> {
@@ -164,7 +164,7 @@ async function openInvitation(token: string, transaction: Transaction): Promise<
   return invitation;
 }
 
-export async function acceptInvitation(ctx: Ctx<Given>): Promise<ReturnsOf<"accounts.acceptInvitation">> {
+export async function acceptInvitation(ctx: Ctx<AcceptParams>): Promise<ReturnsOf<"accounts.acceptInvitation">> {
   const { token, password } = ctx.params;
   if (!readAccountToken("invitation", token)) throw notFound();
   const passwordHash = password === undefined || ctx.meta.userId ? null : await hashPassword(password);

@@ -1,10 +1,10 @@
 /** Merges a PATCH into a stored object; null resets a key to its default, which is not stored. */
-type Given<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+type PartialUpdate<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /** Ignores keys outside `keys`. Null as `given` resets all of them. */
 export function mergeKeys<T extends object>(
   stored: Readonly<Partial<T>>,
-  given: Given<T> | null,
+  given: PartialUpdate<T> | null,
   keys: readonly (keyof T)[],
 ): Partial<T> {
   if (given === null) return {};

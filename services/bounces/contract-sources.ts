@@ -16,7 +16,7 @@ const Source = Type.Object({
 });
 
 /** Path parameters at the end of `url`. */
-const Address = {
+const SourcePath = {
   provider: Described(Provider, "Reporting provider."),
   token: Described(
     Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }),
@@ -54,7 +54,7 @@ export const sources = {
     description:
       "Called by the providers. 401 if the signature or secret is missing or wrong; nothing changes then. The body has the format that the provider documents.",
     params: Type.Object({
-      ...Address,
+      ...SourcePath,
       raw: Text(16 * 1024 * 1024),
       headers: Type.Record(Type.String(), Type.String()),
     }),
@@ -66,7 +66,7 @@ export const sources = {
   findSource: {
     summary: "Check that an inbound source exists (internal, called by the gateway)",
     visibility: "public",
-    params: Type.Object(Address),
+    params: Type.Object(SourcePath),
     returns: Nothing,
   },
   readMailboxes: {

@@ -49,7 +49,7 @@ async function exactCandidates(incoming: IncomingReport): Promise<Candidate[] | 
   return tokenCandidates(incoming);
 }
 
-interface Found extends MailNumber {
+interface AddressMatch extends MailNumber {
   n: number;
 }
 
@@ -59,7 +59,7 @@ async function addCandidatesByAddress(matches: readonly Match[]): Promise<void> 
     verdict.recipient === null ? [] : addressVariants(verdict.recipient).map((address) => ({ n, incoming, address })),
   );
   if (asked.length === 0) return;
-  const found = await prepared<Found>("find mails by address", FIND_BY_ADDRESS, [
+  const found = await prepared<AddressMatch>("find mails by address", FIND_BY_ADDRESS, [
     asked.map((_, row) => row),
     asked.map(({ incoming }) => incoming.companyId),
     asked.map(({ address }) => address),

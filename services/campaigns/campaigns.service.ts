@@ -15,8 +15,8 @@ import { createDraft, findDraft, listDrafts, removeDraft, updateDraft } from "./
 import { duplicate } from "./drafts/duplicate.ts";
 import { previewDraft } from "./drafts/preview-draft.ts";
 import { checkDraft, sendDraft } from "./drafts/send-draft.ts";
+import { createNextPartitions } from "./expansion/create-next-partitions.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
-import { keepParts } from "./expansion/keep-parts.ts";
 import { exportResults } from "./export-results.ts";
 import { failures } from "./failures.ts";
 import { remove } from "./lifecycle/delete.ts";
@@ -76,7 +76,7 @@ export default defineService("campaigns", contract, {
     (this as Campaigns).expansionQueue = new ExpansionQueue(this.broker);
   },
 
-  started: () => keepParts(),
+  started: () => createNextPartitions(),
 
   actions: {
     sendToList: { validate: errorsOfSend("to_list"), handler: (ctx) => send(ctx as Ctx<SendParams>, "to_list") },
@@ -134,7 +134,7 @@ export default defineService("campaigns", contract, {
     decideWinners: async (ctx) => ({ done: await decideWinners(ctx.broker) }),
     settleFinished: async (ctx) => ({ done: await settleFinished(ctx.broker) }),
     async tidy(ctx) {
-      await keepParts();
+      await createNextPartitions();
       return { done: await tidy(ctx.broker) };
     },
     removeOld: async (ctx) => ({ done: await removeOld(ctx.broker) }),

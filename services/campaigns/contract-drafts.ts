@@ -14,7 +14,7 @@ import {
   Type,
   UpdatedAt,
 } from "../lib/shapes.ts";
-import { Shown } from "../renderer/contract-templates.ts";
+import { PreviewResult } from "../renderer/contract-templates.ts";
 import { Sent } from "./contract-sending.ts";
 
 /** Keeps a list of a hundred drafts at a few megabytes. */
@@ -111,7 +111,7 @@ export const drafts = {
       email: Type.Optional(Described(Email, "An email address.")),
       variant: Type.Optional(Type.Integer({ minimum: 0, examples: [1], description: "Index, starting at 0." })),
     }),
-    returns: Shown,
+    returns: PreviewResult,
     example: { email: "ann@example.com" },
   },
   removeDraft: { summary: "Delete a draft", params: ById, returns: Nothing },

@@ -21,7 +21,7 @@ const ORDERINGS = {
   failed_count: "c.failed_count",
 };
 
-type Asked = ParamsOf<"campaigns.list">;
+type ListParams = ParamsOf<"campaigns.list">;
 
 /** Ids contain their time, by the clock of any node: the index on ids narrows the period, created_at decides. */
 const CLOCK_SKEW_MS = 60_000;
@@ -32,7 +32,7 @@ function onlyOfKey({ apiKeyId, scopes }: Caller): string | null {
   return mayReadAll ? null : (apiKeyId ?? null);
 }
 
-export async function listCampaigns(ctx: Ctx<Asked>) {
+export async function listCampaigns(ctx: Ctx<ListParams>) {
   const companyId = companyOf(ctx);
   const { params: asked } = ctx;
   const where = ["c.company_id = $1", "not c.is_internal", "c.deleted_at is null"];

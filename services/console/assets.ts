@@ -19,13 +19,13 @@ interface Asset {
 const CSS = "text/css; charset=utf-8";
 const SCRIPT = "text/javascript; charset=utf-8";
 
-function named(file: string, type: string, body: Buffer): Asset {
+function assetWithHash(file: string, type: string, body: Buffer): Asset {
   const [stem, extension] = file.split(".") as [string, string];
   const mark = createHash("sha256").update(body).digest("hex").slice(0, 12);
   return { name: `${stem}-${mark}.${extension}`, type, body };
 }
 
-const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
+const readAsset = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
 
 /** All pages share one style sheet; later parts may override earlier ones. */
 const STYLE_PARTS = [
@@ -50,24 +50,28 @@ const STYLE_PARTS = [
   "segments",
   "new-campaign",
 ];
-const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
+const style = assetWithHash(
+  "console.css",
+  CSS,
+  Buffer.concat(STYLE_PARTS.map((part) => readAsset(`styles/${part}.css`))),
+);
 
 const SVG = "image/svg+xml; charset=utf-8";
-const icon = named("icon.svg", SVG, own("icon.svg"));
-const icons = named("icons.svg", SVG, own("icons.svg"));
+const icon = assetWithHash("icon.svg", SVG, readAsset("icon.svg"));
+const icons = assetWithHash("icons.svg", SVG, readAsset("icons.svg"));
 
 const resolve = createRequire(import.meta.url).resolve;
 
 /** The key is the name that pages use. */
 const scripts = {
-  shell: named("shell.js", SCRIPT, own("scripts/shell.js")),
-  htmx: named("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
-  forms: named("forms.js", SCRIPT, own("scripts/forms.js")),
-  editor: named("editor.js", SCRIPT, own("scripts/editor.js")),
-  media: named("media.js", SCRIPT, own("scripts/media.js")),
-  copy: named("copy.js", SCRIPT, own("scripts/copy.js")),
-  live: named("live.js", SCRIPT, own("scripts/live.js")),
-  visual: named("visual.js", SCRIPT, bundledEditor()),
+  shell: assetWithHash("shell.js", SCRIPT, readAsset("scripts/shell.js")),
+  htmx: assetWithHash("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
+  forms: assetWithHash("forms.js", SCRIPT, readAsset("scripts/forms.js")),
+  editor: assetWithHash("editor.js", SCRIPT, readAsset("scripts/editor.js")),
+  media: assetWithHash("media.js", SCRIPT, readAsset("scripts/media.js")),
+  copy: assetWithHash("copy.js", SCRIPT, readAsset("scripts/copy.js")),
+  live: assetWithHash("live.js", SCRIPT, readAsset("scripts/live.js")),
+  visual: assetWithHash("visual.js", SCRIPT, bundledEditor()),
 };
 
 const all = [style, icon, icons, ...Object.values(scripts)];

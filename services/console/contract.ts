@@ -5,7 +5,7 @@ import { Bool, Document, type Static, Type } from "../lib/shapes.ts";
 
 const Fields = Type.Record(Type.String(), Type.String());
 
-const asked = {
+const requestParams = {
   /** Path below /app/, without a slash at either end. */
   path: Type.String(),
   query: Fields,
@@ -16,8 +16,8 @@ const asked = {
 };
 
 /** `as`: the caller in whose name `body_from` is read. */
-const Shown = Type.Composite([Document, Type.Object({ as: Type.Optional(Type.Unsafe<Caller>({})) })]);
-export type Shown = Static<typeof Shown>;
+const RawResponse = Type.Composite([Document, Type.Object({ as: Type.Optional(Type.Unsafe<Caller>({})) })]);
+export type RawResponse = Static<typeof RawResponse>;
 
 /** Forms with a file upload, recognised by the end of their path. The kind determines the maximum size. */
 export const uploadKindOf = (path: string): "import" | "media" | undefined =>
@@ -30,31 +30,31 @@ export const contract = {
   page: {
     summary: "A page of the console",
     visibility: "public",
-    params: Type.Object(asked),
-    returns: Shown,
+    params: Type.Object(requestParams),
+    returns: RawResponse,
   },
   submit: {
     summary: "A form of the console, sent",
     visibility: "public",
     params: Type.Object({
-      ...asked,
+      ...requestParams,
       form: Fields,
       /** Value of the header X-CSRF-Token, which replaces the form's field. */
       formToken: Type.Optional(Type.String()),
     }),
-    returns: Shown,
+    returns: RawResponse,
   },
   upload: {
     summary: "A form of the console with a file; the call's stream is the file",
     visibility: "public",
     params: Type.Object({
-      ...asked,
+      ...requestParams,
       form: Fields,
       filename: Type.String(),
       content_type: Type.String(),
       size: Type.Integer(),
     }),
-    returns: Shown,
+    returns: RawResponse,
   },
   asset: {
     summary: "A style sheet or script of the console",

@@ -4,12 +4,12 @@ import { type CompanyVisit, callIn } from "./request.ts";
 /** Maximum search results to compare: the API also finds addresses that contain the given one. */
 const MAX_ALIKE = 100;
 
-interface Found {
+interface FoundSubscriber {
   email: string;
   values: Record<string, unknown>;
 }
 
-export async function findSubscriber(visit: CompanyVisit, address: string): Promise<Found | undefined> {
+export async function findSubscriber(visit: CompanyVisit, address: string): Promise<FoundSubscriber | undefined> {
   const asked = address.trim().toLowerCase();
   const { results } = await callIn(visit, "subscribers.list", { search: asked, page_size: MAX_ALIKE });
   const found = results.find(({ email }) => email.toLowerCase() === asked);

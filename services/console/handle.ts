@@ -16,7 +16,7 @@ import {
   readSession,
   signSession,
 } from "../lib/tokens/console-session.ts";
-import { isForOperators, type Shown } from "./contract.ts";
+import { isForOperators, type RawResponse } from "./contract.ts";
 import { keep } from "./kept-form.ts";
 import { linkPages, operatorPages } from "./operator-pages.ts";
 import { signInAgain } from "./pages/sign-in.ts";
@@ -28,14 +28,14 @@ import {
   type CompanyVisit,
   callAs,
   identify,
-  type Kept,
+  type KeptForm,
   type OperatorVisit,
   type Outcome,
   type UploadedFile,
   type Visit,
 } from "./request.ts";
 
-type Asked = ParamsOf<"console.page"> & {
+type PageParams = ParamsOf<"console.page"> & {
   form?: Record<string, string>;
   formToken?: string;
   file?: UploadedFile;
@@ -129,7 +129,7 @@ interface Had {
   ended: ConsoleSession | undefined;
 }
 
-function hadBy({ cookie, path }: Asked): Had {
+function hadBy({ cookie, path }: PageParams): Had {
   if (cookie === undefined) return { session: undefined, ended: undefined };
   const session = readSession(cookie) ?? undefined;
   const mayBeEnded = !session && !isForOperators(path);
@@ -147,7 +147,7 @@ function headersOf(visit: Visit, { next, session, isPoll }: Sessions): Record<st
     : { "set-cookie": cookieOf(signSession(next), visit) };
 }
 
-async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promise<Shown> {
+async function handle(ctx: Ctx<unknown>, asked: PageParams, isWrite: boolean): Promise<RawResponse> {
   const { path, query, form = {}, file, isPoll = false } = asked;
   const had = hadBy(asked);
   // Keeps an expired cookie until somebody signs in: a page that refreshes itself must not remove it while the user
@@ -155,7 +155,7 @@ async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promis
   const { person: _, ...stranger } = had.ended ?? newVisitor();
   const session = had.session ?? stranger;
   let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };
-  const finish = (given: Answer, next = session, kept?: Kept) => {
+  const finish = (given: Answer, next = session, kept?: KeptForm) => {
     const isKept = had.ended !== undefined && next === session;
     const headers = isKept ? {} : headersOf(visit, { next, session: had.session, isPoll });
     return render(given, { ...visit, session: next }, headers, kept);
@@ -183,10 +183,10 @@ async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promis
   }
 }
 
-export const showPage = (ctx: Ctx<ParamsOf<"console.page">>): Promise<Shown> => handle(ctx, ctx.params, false);
-export const takeForm = (ctx: Ctx<ParamsOf<"console.submit">>): Promise<Shown> => handle(ctx, ctx.params, true);
+export const showPage = (ctx: Ctx<ParamsOf<"console.page">>): Promise<RawResponse> => handle(ctx, ctx.params, false);
+export const takeForm = (ctx: Ctx<ParamsOf<"console.submit">>): Promise<RawResponse> => handle(ctx, ctx.params, true);
 
-export function takeUpload(ctx: Ctx<ParamsOf<"console.upload">>): Promise<Shown> {
+export function takeUpload(ctx: Ctx<ParamsOf<"console.upload">>): Promise<RawResponse> {
   const { filename, content_type, size, ...asked } = ctx.params;
   return handle(ctx, { ...asked, file: { filename, content_type, size, stream: ctx.stream as Readable } }, true);
 }

@@ -3,7 +3,7 @@
  * page is shown with its fields filled in again; nothing is sent. Passwords and secrets are not kept.
  */
 import { seal, unseal } from "../lib/secrets.ts";
-import type { Kept, Visit } from "./request.ts";
+import type { KeptForm, Visit } from "./request.ts";
 
 const KEPT_MS = 60 * 60_000;
 const CONTEXT = "kept form";
@@ -11,7 +11,7 @@ const CONTEXT = "kept form";
 const MAX_LENGTH = 900_000;
 const SECRET = /pass|secret|private|token|^code$/i;
 
-interface Sealed extends Kept {
+interface Sealed extends KeptForm {
   user: string;
   at: number;
 }
@@ -26,7 +26,7 @@ export function keep({ path, form, session }: Visit): string | undefined {
 }
 
 /** Opens a sealed form; undefined if it is invalid, too old or another person's. */
-export function keptBy(userId: string, sealed: string | undefined): Kept | undefined {
+export function keptBy(userId: string, sealed: string | undefined): KeptForm | undefined {
   if (!sealed) return undefined;
   try {
     const { path, fields, user, at } = JSON.parse(unseal(Buffer.from(sealed, "base64url"), CONTEXT)) as Sealed;

@@ -5,13 +5,13 @@
 export type Line = { kind: "same" | "removed" | "added"; text: string };
 
 /** Lines of the diff with context; a gap stands for unchanged lines that are left out. */
-export type Shown = (Line & { before: number | null; after: number | null }) | { kind: "gap"; lines: number };
+export type ContextLine = (Line & { before: number | null; after: number | null }) | { kind: "gap"; lines: number };
 
 /** Maximum number of edits. Time and memory grow with its square: 1,000 edits need 8 MB. */
 const MAX_EDITS = 1_000;
 
 /** Furthest point that each step of the search reached on each diagonal; undefined if the texts differ too much. */
-function reached(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
+function searchSteps(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
   const bound = Math.min(a.length + b.length, MAX_EDITS);
   const middle = bound + 1;
   const furthest = new Int32Array(2 * bound + 3);
@@ -31,7 +31,7 @@ function reached(a: readonly string[], b: readonly string[]): Int32Array[] | und
 }
 
 /** Traces the edit script back from the ends of both texts. */
-function script(a: readonly string[], b: readonly string[], steps: readonly Int32Array[]): Line[] {
+function traceScript(a: readonly string[], b: readonly string[], steps: readonly Int32Array[]): Line[] {
   const lines: Line[] = [];
   let [x, y] = [a.length, b.length];
   for (let edits = steps.length - 1; edits >= 0; edits--) {
@@ -64,10 +64,10 @@ export function diffOf(before: string, after: string): Line[] {
   let tail = 0;
   while (tail < a.length - head && tail < b.length - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
   const [old, now] = [a.slice(head, a.length - tail), b.slice(head, b.length - tail)];
-  const steps = reached(old, now);
+  const steps = searchSteps(old, now);
   return [
     ...all("same", a.slice(0, head)),
-    ...(steps ? script(old, now, steps) : [...all("removed", old), ...all("added", now)]),
+    ...(steps ? traceScript(old, now, steps) : [...all("removed", old), ...all("added", now)]),
     ...all("same", a.slice(a.length - tail)),
   ];
 }
@@ -75,13 +75,13 @@ export function diffOf(before: string, after: string): Line[] {
 const CONTEXT = 3;
 
 /** Changed lines with three lines of context, and gaps with the number of lines left out. Empty if nothing differs. */
-export function shownOf(lines: readonly Line[], maxLines = 2_000): Shown[] {
+export function withContext(lines: readonly Line[], maxLines = 2_000): ContextLine[] {
   const isNear = new Uint8Array(lines.length);
   for (const [n, { kind }] of lines.entries()) {
     if (kind !== "same") isNear.fill(1, Math.max(0, n - CONTEXT), n + CONTEXT + 1);
   }
   if (!isNear.includes(1)) return [];
-  const shown: Shown[] = [];
+  const shown: ContextLine[] = [];
   let [before, after, left] = [0, 0, 0];
   for (const [n, line] of lines.entries()) {
     if (line.kind !== "added") before++;

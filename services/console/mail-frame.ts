@@ -3,7 +3,7 @@
  * images and styles but no scripts or connections, and `sandbox` gives it an opaque origin without access to cookies or
  * pages of the console.
  */
-import type { Shown } from "./contract.ts";
+import type { RawResponse } from "./contract.ts";
 
 const FRAME_POLICY = [
   "default-src 'none'",
@@ -18,7 +18,7 @@ const FRAME_POLICY = [
   "sandbox",
 ].join("; ");
 
-export const mailFrame = (html: string): Shown => ({
+export const mailFrame = (html: string): RawResponse => ({
   content_type: "text/html; charset=utf-8",
   body: html,
   headers: {

@@ -17,7 +17,7 @@ import {
   operatorCompanyPage,
   pauseCompany,
   plansPage,
-  unpauseCompany,
+  resumeCompany,
 } from "./pages/operator-companies.ts";
 import {
   endOperatorSession,
@@ -45,7 +45,7 @@ export const operatorPages: Table<OperatorVisit> = {
   "operator/companies/:id": { page: operatorCompanyPage },
   "operator/companies/:id/plan": { form: changePlan },
   "operator/companies/:id/pause": { form: pauseCompany },
-  "operator/companies/:id/unpause": { form: unpauseCompany },
+  "operator/companies/:id/unpause": { form: resumeCompany },
   "operator/plans": { page: plansPage },
   "operator/webhooks": { page: queuesOfWebhooks },
   "operator/webhooks/:id": { page: endpointPage },

@@ -46,7 +46,7 @@ import { fromPage, saveFrom } from "./pages/compose/from.ts";
 import { previewFrame } from "./pages/compose/preview.ts";
 import { saveWhat, whatPage } from "./pages/compose/what.ts";
 import { saveWhen, whenPage } from "./pages/compose/when.ts";
-import { makeCampaign, newCampaignPage, saveWhom, whomPage } from "./pages/compose/whom.ts";
+import { createDraft, newCampaignPage, saveWhom, whomPage } from "./pages/compose/whom.ts";
 import {
   domainPage,
   domainsPage,
@@ -115,7 +115,7 @@ import {
 import { checkServer, makeDefault, sendTestMail, serverPage, serversPage } from "./pages/servers.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
 import { addCompany, newCompanyPage, signUp, signUpPage } from "./pages/sign-up.ts";
-import { addSubscriber, changeMany, exportSubscribers, subscribersPage } from "./pages/subscribers.ts";
+import { addSubscriber, bulkAction, exportSubscribers, subscribersPage } from "./pages/subscribers.ts";
 import {
   exportSuppressions,
   importSuppressions,
@@ -189,7 +189,7 @@ export const companyPages: Table<CompanyVisit> = {
   search: { page: searchPage },
   campaigns: { page: campaignsPage },
   "campaigns/in-the-air": { page: inTheAirPage },
-  "campaigns/new": { page: newCampaignPage, form: makeCampaign },
+  "campaigns/new": { page: newCampaignPage, form: createDraft },
   "campaigns/drafts": { page: draftsPage },
   "campaigns/drafts/:id": { page: checkPage },
   "campaigns/drafts/:id/whom": { page: whomPage, form: saveWhom },
@@ -233,7 +233,7 @@ export const companyPages: Table<CompanyVisit> = {
   "media/:id/delete": { page: deleteFilePage, form: deleteFile },
   subscribers: { page: subscribersPage, form: addSubscriber },
   "subscribers/export": { page: exportSubscribers },
-  "subscribers/bulk": { form: changeMany },
+  "subscribers/bulk": { form: bulkAction },
   "subscribers/:id": { page: personPage, form: changePerson },
   "subscribers/:id/on-list": { form: putOnList },
   "subscribers/:id/off-list": { form: takeOffList },
@@ -309,7 +309,7 @@ export const companyPages: Table<CompanyVisit> = {
   "settings/plan": { page: planPage },
 };
 
-interface Found<V> {
+interface MatchedPage<V> {
   show: Page<V>;
   params: Record<string, string>;
   forViewers: boolean;
@@ -327,7 +327,7 @@ function matched(pattern: string, parts: string[]): Record<string, string> | und
 }
 
 /** The page, or form, of the first pattern that fits and has one; `:name` stands for one part of a path. */
-export function findPage<V>(table: Table<V>, path: string, method: "page" | "form"): Found<V> | undefined {
+export function findPage<V>(table: Table<V>, path: string, method: "page" | "form"): MatchedPage<V> | undefined {
   const parts = path.split("/");
   for (const [pattern, entry] of Object.entries(table)) {
     const params = matched(pattern, parts);

@@ -6,11 +6,11 @@ import { escapeHtml } from "../lib/escape-html.ts";
 import { readableName } from "../lib/readable-name.ts";
 import { CONSOLE_COOKIE, formToken, OPERATOR_COOKIE } from "../lib/tokens/console-session.ts";
 import { iconName, iconsName, scriptNames, styleName } from "./assets.ts";
-import { isForOperators, type Shown } from "./contract.ts";
+import { isForOperators, type RawResponse } from "./contract.ts";
 import { listLink } from "./list-link.ts";
 import { messages } from "./messages.ts";
 import { type Navigation, navigationOf, operatorNavigation, ownNavigation } from "./navigation.ts";
-import type { Answer, CompanyVisit, Kept, OperatorVisit, PersonVisit, Visit } from "./request.ts";
+import type { Answer, CompanyVisit, KeptForm, OperatorVisit, PersonVisit, Visit } from "./request.ts";
 import { agoOf, timeOf } from "./times.ts";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
@@ -128,7 +128,7 @@ function withNotice({ goTo, notice }: { goTo: string; notice?: string }): string
 const noticeOf = ({ query: { notice = "" } }: Visit): string | undefined =>
   Object.hasOwn(messages.notices, notice) ? messages.notices[notice as keyof typeof messages.notices] : undefined;
 
-export function render(answer: Answer, visit: Visit, headers: Record<string, string>, kept?: Kept): Shown {
+export function render(answer: Answer, visit: Visit, headers: Record<string, string>, kept?: KeptForm): RawResponse {
   if ("content_type" in answer) return { ...answer, headers: { ...answer.headers, ...headers } };
   if ("goTo" in answer) {
     return {

@@ -12,7 +12,7 @@ import { isAtLeast, type Role } from "../lib/rights.ts";
 import { verifyBearer } from "../lib/tokens/bearer.ts";
 import { type ConsoleSession, sessionOf } from "../lib/tokens/console-session.ts";
 import { type PermittedAction, permissionOf, requirePermission } from "../permissions.ts";
-import type { Shown } from "./contract.ts";
+import type { RawResponse } from "./contract.ts";
 import type { NoticeName } from "./messages/notices.ts";
 
 export interface Company {
@@ -65,12 +65,12 @@ export interface OperatorVisit extends Visit {
 export type Answer =
   | { view: string; title: string; values?: Record<string, unknown>; status?: number }
   | { goTo: string; notice?: NoticeName }
-  | Shown;
+  | RawResponse;
 
 /** `session`: new session of the browser. `kept`: a saved form to show again, filled in, instead of the answer. */
-export type Outcome = { answer: Answer; session?: ConsoleSession; kept?: Kept };
+export type Outcome = { answer: Answer; session?: ConsoleSession; kept?: KeptForm };
 
-export interface Kept {
+export interface KeptForm {
   /** Path of the form's action below /app/. */
   path: string;
   fields: Record<string, string>;
@@ -177,7 +177,7 @@ export function download<A extends PermittedAction & ActionOf>(
   action: A,
   params: ParamsOf<A>,
   filename: string,
-): Shown {
+): RawResponse {
   requirePermission(action, { role: visit.company.role });
   return {
     content_type: "text/csv; charset=utf-8",

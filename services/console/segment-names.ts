@@ -76,7 +76,7 @@ export const labelOf = (field: string, key: string): string =>
   t.operatorsOf[field]?.[key] ?? t.operators[key as keyof typeof t.operators];
 
 /** Describes a rule in a sentence, for people who may not change it. */
-export function inWords(row: Row, names: Names): string {
+export function sentenceOf(row: Row, names: Names): string {
   const choice = choiceOf(row);
   if (!choice) return row.kept ?? "";
   const what = row.name === "" ? t.fields[row.field as keyof typeof t.fields] : readableName(row.name);

@@ -113,11 +113,11 @@ function rowIn(form: Form, at: number): Row {
     value: part("value").replaceAll("\r", ""),
     picks: picks.map((name) => name.slice(prefix.length)),
   };
-  return settled(row, { field: part("was.field"), choice: part("was.choice") });
+  return withValidChoice(row, { field: part("was.field"), choice: part("was.choice") });
 }
 
 /** Gives the row an operator that its field has, and drops a value that was entered for another field or operator. */
-function settled(row: Row, was: { field: string; choice: string }): Row {
+function withValidChoice(row: Row, was: { field: string; choice: string }): Row {
   const choice = choiceOf(row) ?? choicesOf(row.field)[0];
   const next = { ...row, choice: choice?.key ?? "" };
   const before = choicesOf(was.field).find(({ key }) => key === was.choice);

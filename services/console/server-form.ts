@@ -13,7 +13,7 @@ const MAX_ROWS = 100;
 
 const numberOrNull = (text: string): number | null => (text.trim() === "" ? null : numberOf(text));
 const textOrNull = (text: string): string | null => (text.trim() === "" ? null : text);
-const shown = (value: number | string | null | undefined): string => (value == null ? "" : `${value}`);
+const textOf = (value: number | string | null | undefined): string => (value == null ? "" : `${value}`);
 
 /** Default values for a new server. */
 export const FRESH: Fields = { port: "587", encryption: "auto", max_connections: "10", mailbox_tls: "on" };
@@ -28,25 +28,25 @@ export function fieldsOf(server: Server): Fields {
     encryption: server.tls_mode === "auto" && !server.use_tls ? "none" : server.tls_mode,
     sender_name: server.sender_name,
     sender_email: server.sender_email,
-    reply_to_email: shown(server.reply_to_email),
+    reply_to_email: textOf(server.reply_to_email),
     max_connections: `${server.max_connections}`,
-    max_per_second: shown(server.max_per_second),
-    warmup_start: shown(warmup?.start_per_day),
-    warmup_factor: shown(warmup?.factor),
-    warmup_until: shown(warmup?.until_per_day),
-    bounce_address: shown(server.bounce_address),
-    mailbox_host: shown(mailbox?.host),
-    mailbox_port: shown(mailbox?.port),
-    mailbox_username: shown(mailbox?.username),
-    mailbox_folder: shown(mailbox?.folder),
-    mailbox_processed: shown(mailbox?.processed_folder),
+    max_per_second: textOf(server.max_per_second),
+    warmup_start: textOf(warmup?.start_per_day),
+    warmup_factor: textOf(warmup?.factor),
+    warmup_until: textOf(warmup?.until_per_day),
+    bounce_address: textOf(server.bounce_address),
+    mailbox_host: textOf(mailbox?.host),
+    mailbox_port: textOf(mailbox?.port),
+    mailbox_username: textOf(mailbox?.username),
+    mailbox_folder: textOf(mailbox?.folder),
+    mailbox_processed: textOf(mailbox?.processed_folder),
     ...(mailbox && !mailbox.use_tls ? {} : { mailbox_tls: "on" }),
     ...(server.is_default ? { is_default: "on" } : {}),
   };
   for (const [n, { domain, max_per_minute, max_connections }] of server.domain_limits.entries()) {
     fields[`limit.${n}.domain`] = domain;
-    fields[`limit.${n}.per_minute`] = shown(max_per_minute);
-    fields[`limit.${n}.connections`] = shown(max_connections);
+    fields[`limit.${n}.per_minute`] = textOf(max_per_minute);
+    fields[`limit.${n}.connections`] = textOf(max_connections);
   }
   return fields;
 }

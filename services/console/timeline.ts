@@ -28,7 +28,7 @@ const stepFor = (spanMs: number): [Timeline["step"], number] => {
 
 const msOf = ({ clock }: Hit): number => Date.parse(`${clock}Z`);
 
-const named = (atMs: number, step: Timeline["step"]): string => {
+const dateOf = (atMs: number, step: Timeline["step"]): string => {
   const text = new Date(atMs).toISOString();
   return step === "hour" ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
 };
@@ -41,7 +41,7 @@ export function timelineOf(hits: readonly Hit[]): Timeline | undefined {
   const unit = step === "hour" ? HOUR_MS : DAY_MS;
   const beganAt = Math.floor(msOf(first) / unit) * unit;
   const place = (hit: Hit) => Math.floor((msOf(hit) - beganAt) / stepMs);
-  const dates = Array.from({ length: place(last) + 1 }, (_, n) => named(beganAt + n * stepMs, step));
+  const dates = Array.from({ length: place(last) + 1 }, (_, n) => dateOf(beganAt + n * stepMs, step));
   const opens = dates.map(() => 0);
   const clicks = dates.map(() => 0);
   for (const hit of hits) {

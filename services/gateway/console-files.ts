@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { call } from "../call.ts";
-import type { Shown } from "../console/contract.ts";
+import type { RawResponse } from "../console/contract.ts";
 import type { Context } from "./http/context.ts";
 import { writeDocument } from "./http/response.ts";
 import type { RouteHandler } from "./http/router.ts";
@@ -18,7 +18,7 @@ const ZIP = { level: 4 };
  * Sends a page, compressed. This is safe from compression attacks (BREACH): form tokens are masked per page, and
  * requests from other sites carry no cookie.
  */
-export async function writePage(context: Context, page: Shown): Promise<void> {
+export async function writePage(context: Context, page: RawResponse): Promise<void> {
   writeDocument(context, page);
   context.vary("Accept-Encoding");
   const { body } = page;

@@ -4,7 +4,7 @@
  */
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
-import { isForOperators, type Shown, uploadKindOf } from "../console/contract.ts";
+import { isForOperators, type RawResponse, uploadKindOf } from "../console/contract.ts";
 import type { Caller } from "../lib/caller.ts";
 import { downloadFrom } from "../lib/download.ts";
 import { notFound } from "../lib/errors.ts";
@@ -30,7 +30,7 @@ type ConsoleDeps = Pick<
   "broker" | "bodyBudget" | "uploadBudgets" | "maxUploadBytes" | "authentication" | "streams" | "permissionOf"
 >;
 
-interface Asked {
+interface PageRequest {
   path: string;
   query: Record<string, string>;
   cookie?: string;
@@ -51,11 +51,11 @@ function texts(values: Record<string, unknown>): Record<string, string> {
 }
 
 /** Undefined for a browser that nobody has signed in with: its bodies hold no files. Also of a session that has ended. */
-const personOf = ({ cookie }: Asked) =>
+const personOf = ({ cookie }: PageRequest) =>
   cookie === undefined ? undefined : readSession(cookie, { alsoEnded: true })?.person;
 
 /** Strangers send little, but for a form that is kept through a sign-in (console/kept-form.ts). */
-const limitsFor = (asked: Asked) =>
+const limitsFor = (asked: PageRequest) =>
   personOf(asked) || asked.path === "login" ? BODY_LIMITS.ordinary : BODY_LIMITS.small;
 
 /** Guesses of passwords and mailed links count together with those through the API. */
@@ -88,7 +88,12 @@ interface Options {
 }
 
 /** Requests of a person count against the person's concurrency limit until they are answered. */
-async function admitted(context: Context, asked: Asked, meta: WaitBudget, work: () => Promise<Shown>): Promise<Shown> {
+async function admitted(
+  context: Context,
+  asked: PageRequest,
+  meta: WaitBudget,
+  work: () => Promise<RawResponse>,
+): Promise<RawResponse> {
   const person = personOf(asked);
   if (!person) return work();
   const release = await admit(context, person.userId, meta);
@@ -101,7 +106,7 @@ export function consolePages(deps: ConsoleDeps) {
   const { broker, bodyBudget, uploadBudgets, maxUploadBytes } = deps;
   const progress = consoleProgress(deps);
 
-  async function submit(context: Context, asked: Asked, options: Options): Promise<Shown> {
+  async function submit(context: Context, asked: PageRequest, options: Options): Promise<RawResponse> {
     const person = personOf(asked);
     const reservation = bodyBudget.open(person?.userId ?? context.state.ip);
     try {
@@ -114,7 +119,7 @@ export function consolePages(deps: ConsoleDeps) {
     }
   }
 
-  async function upload(context: Context, asked: Asked, options: Options): Promise<Shown> {
+  async function upload(context: Context, asked: PageRequest, options: Options): Promise<RawResponse> {
     const kind = uploadKindOf(asked.path);
     const person = personOf(asked);
     if (!kind || !person) throw notFound();
@@ -130,7 +135,7 @@ export function consolePages(deps: ConsoleDeps) {
     });
   }
 
-  async function write(context: Context, { as, body_from, ...shown }: Shown, requestID: string): Promise<void> {
+  async function write(context: Context, { as, body_from, ...shown }: RawResponse, requestID: string): Promise<void> {
     if (!body_from) return writePage(context, shown);
     const body = await downloadFrom(broker, body_from, { meta: as ?? {}, requestID });
     writeDocument(context, { ...shown, body: body as unknown as Buffer });

@@ -36,7 +36,7 @@ interface Broker {
   call(action: string, params: unknown, options: CallingOptions): Promise<unknown>;
 }
 
-interface Asked {
+interface WatchRequest {
   companyId: string;
   action: string;
   /** Identify what is watched; equal parameters share a reader. */
@@ -45,7 +45,7 @@ interface Asked {
 }
 
 /** The shared reader checks only the company. Each viewer's further permissions are checked by its first call. */
-export const feedOf = (broker: Broker, { companyId, action, params, allowed }: Asked): Watch => ({
+export const feedOf = (broker: Broker, { companyId, action, params, allowed }: WatchRequest): Watch => ({
   companyId,
   key: `${companyId} ${action} ${JSON.stringify(params)}`,
   read: () => broker.call(action, params, { meta: { companyId }, timeout: READ_TIMEOUT_MS }),

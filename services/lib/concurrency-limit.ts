@@ -68,7 +68,7 @@ export class ConcurrencyLimit {
   }
 
   /** Returns whether the owner's share is used up. The service itself has no share, only the total limit. */
-  #hasShare(owner: Owner): boolean {
+  #usesWholeShare(owner: Owner): boolean {
     return owner !== undefined && (this.#runningOf.get(owner) ?? 0) >= this.#perCompany;
   }
 
@@ -79,7 +79,7 @@ export class ConcurrencyLimit {
 
   /** Undefined if it would have to wait. */
   tryAcquire(owner: Owner): Release | undefined {
-    if (this.#running >= this.#total || this.#hasShare(owner)) return undefined;
+    if (this.#running >= this.#total || this.#usesWholeShare(owner)) return undefined;
     this.#running++;
     this.#runningOf.set(owner, (this.#runningOf.get(owner) ?? 0) + 1);
     return once(() => this.#release(owner));
@@ -113,7 +113,7 @@ export class ConcurrencyLimit {
     return new Promise((resolve, reject) => {
       const refuse = () => {
         this.#forget(owner, waiting);
-        reject(this.#refusal(this.#hasShare(owner)));
+        reject(this.#refusal(this.#usesWholeShare(owner)));
       };
       const timer = waitMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(refuse, waitMs);
       const waiting: Waiting = { resolve, timer };

@@ -46,7 +46,7 @@ const MAX_SHOWN = 100;
  * Quotes a value in a sentence. Never `String(value)`: an object from a body may have a `toString` that is not a
  * function.
  */
-function shown(value: unknown): string {
+function shortened(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
@@ -63,7 +63,7 @@ export function fieldErrorSentence(error: ErrorObject): string {
       return params.format === "email" ? addressError(data) : (FORMATS[params.format] ?? "Invalid value.");
     case "enum":
     case "const":
-      return data === null ? "This field may not be null." : `"${shown(data)}" is not a valid choice.`;
+      return data === null ? "This field may not be null." : `"${shortened(data)}" is not a valid choice.`;
     case "minLength":
       return data === "" || params.limit === 1
         ? "This field may not be blank."
@@ -84,7 +84,7 @@ export function fieldErrorSentence(error: ErrorObject): string {
     case "maxProperties":
       return `Ensure this field has no more than ${params.limit} elements.`;
     case "additionalProperties":
-      return `Unknown field "${shown(params.additionalProperty)}".`;
+      return `Unknown field "${shortened(params.additionalProperty)}".`;
     case "propertyNames":
       return `"${params.propertyName}" is not a valid name.`;
     default:

@@ -5,9 +5,9 @@ import { type DatabaseRole, databaseRole } from "../../models/database/role.ts";
 /** Shorter than a check's timeout: a slow statement then fails in the database and does not keep running. */
 const SETTINGS = { statement_timeout: 4_000, lock_timeout: 1_000 };
 
-export const asked = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
+export const readRows = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
   transaction((client) => query<T>(text, values, client), { settings: SETTINGS });
-export const askedOne = async <T>(text: string, values?: unknown[]): Promise<T> => (await asked<T>(text, values))[0]!;
+export const readRow = async <T>(text: string, values?: unknown[]): Promise<T> => (await readRows<T>(text, values))[0]!;
 
 export interface ServerFacts {
   version: string;
@@ -56,7 +56,7 @@ const NUMBERS_USED = `
     where schemaname = current_schema() and sequencename = 'campaign_no') as used`;
 
 export const campaignNumbersUsed = async (): Promise<number | null> =>
-  (await askedOne<{ used: number | null }>(NUMBERS_USED)).used;
+  (await readRow<{ used: number | null }>(NUMBERS_USED)).used;
 
 export interface LongWork {
   /** Open for more than five minutes; includes other roles only if visible to this one. */
@@ -82,7 +82,7 @@ const LONG_WORK = `
     coalesce((select max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) from pg_replication_slots where not active),
       0)::float8 as kept_bytes`;
 
-export const longWork = (): Promise<LongWork> => askedOne<LongWork>(LONG_WORK);
+export const longWork = (): Promise<LongWork> => readRow<LongWork>(LONG_WORK);
 
 export interface TableState {
   name: string;
@@ -97,7 +97,7 @@ const LARGE_TABLES = `
     coalesce(last_analyze, last_autoanalyze) is not null as was_analyzed
   from pg_stat_user_tables where n_live_tup + n_dead_tup > 50000 order by n_dead_tup desc limit 200`;
 
-export const largeTables = (): Promise<TableState[]> => asked<TableState>(LARGE_TABLES);
+export const largeTables = (): Promise<TableState[]> => readRows<TableState>(LARGE_TABLES);
 
 export interface Storage {
   bytes: number;
@@ -110,13 +110,13 @@ const STORAGE = `
     coalesce((select array_agg(i.indexrelid::regclass::text) from pg_index i join pg_class c on c.oid = i.indexrelid
       where not i.indisvalid and c.relkind = 'i' and c.relnamespace = current_schema()::regnamespace), '{}') as broken_indexes`;
 
-export const storage = (): Promise<Storage> => askedOne<Storage>(STORAGE);
+export const storage = (): Promise<Storage> => readRow<Storage>(STORAGE);
 
 /** True if the partition of recipients after the current one exists. */
 const PART_AHEAD = `
   select (select max(no) from recipient_parts) > (select last_value >> 20 from campaign_no) as is_there`;
 
-export const isPartAhead = async (): Promise<boolean> => (await askedOne<{ is_there: boolean }>(PART_AHEAD)).is_there;
+export const isPartAhead = async (): Promise<boolean> => (await readRow<{ is_there: boolean }>(PART_AHEAD)).is_there;
 
 /** True if next month's partition of hits exists. */
 const HIT_PART_AHEAD = `
@@ -124,11 +124,11 @@ const HIT_PART_AHEAD = `
     where month = date_trunc('month', now() at time zone 'UTC')::date + interval '1 month') as is_there`;
 
 export const isHitPartAhead = async (): Promise<boolean> =>
-  (await askedOne<{ is_there: boolean }>(HIT_PART_AHEAD)).is_there;
+  (await readRow<{ is_there: boolean }>(HIT_PART_AHEAD)).is_there;
 
 /** Names of the applied migrations. */
 export const appliedMigrations = async (): Promise<string[]> =>
-  (await asked<Row & { name: string }>("select name from migrations")).map(({ name }) => name);
+  (await readRows<Row & { name: string }>("select name from migrations")).map(({ name }) => name);
 
 /** The database's clock, in milliseconds since 1970. */
 export async function databaseClock(): Promise<number> {

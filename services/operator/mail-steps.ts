@@ -91,11 +91,11 @@ export const copiesTo = async (address: string): Promise<Copy[]> =>
 export const copiesOf = async ({ campaign_no, seq }: MailNumber): Promise<Copy[]> =>
   withIds(await query<Copy>(COPIES_OF_MAIL, [campaign_no, seq]));
 
-const said = (...parts: (string | null | undefined | false)[]): string => parts.filter(Boolean).join("; ");
+const joinedParts = (...parts: (string | null | undefined | false)[]): string => parts.filter(Boolean).join("; ");
 
 function detailOf(of: Attempted): string {
   const reasons = [of.error, of.smtp_response].filter(Boolean).join(" · ");
-  return said(reasons, of.attempts > 1 && `${of.attempts} tries`);
+  return joinedParts(reasons, of.attempts > 1 && `${of.attempts} tries`);
 }
 
 export function copySteps(copy: Copy): Step[] {
@@ -105,7 +105,7 @@ export function copySteps(copy: Copy): Step[] {
     {
       at: (copy.sent_at ?? copy.created_at).toISOString(),
       what: `copy ${SENT_EMAIL_STATUSES[copy.status] ?? "?"}`,
-      detail: said(about, detailOf(copy), next),
+      detail: joinedParts(about, detailOf(copy), next),
     },
   ];
 }

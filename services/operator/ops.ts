@@ -22,7 +22,7 @@ function help(): string {
 
 const needed = ({ args }: Command) => args.filter((arg) => arg.startsWith("<")).length;
 
-interface Asked {
+interface ParsedCommand {
   command: Command;
   /** Values of all arguments, then of all options. */
   values: (string | undefined)[];
@@ -31,7 +31,7 @@ interface Asked {
 }
 
 /** A sentence if the words are wrong. */
-function parsed(words: string[]): Asked | string {
+function parsed(words: string[]): ParsedCommand | string {
   const [name = "", ...args] = words.filter((word) => word !== "--json");
   const command = commandNamed(name);
   const values = (command?.options ?? []).map((option) => {
@@ -48,12 +48,12 @@ function parsed(words: string[]): Asked | string {
   return { command, values: [...args, ...missing, ...values], flags, json: words.includes("--json") };
 }
 
-function print({ command, flags, json }: Asked, rows: object[]): number {
+function print({ command, flags, json }: ParsedCommand, rows: object[]): number {
   process.stdout.write(`${printed(command, rows, json, flags)}\n`);
   return command.exitCode?.(rows) ?? 0;
 }
 
-async function run(asked: Asked): Promise<number> {
+async function run(asked: ParsedCommand): Promise<number> {
   const { command, values, flags, json } = asked;
   const connection = await connectOperator(readConfig(process.env, { console: true }));
   try {

@@ -4,7 +4,7 @@ import { type Ask, askBroker } from "./ask-broker.ts";
 import { type Command, commands } from "./commands.ts";
 import { sentence, table } from "./table.ts";
 
-interface Given extends Record<string, unknown> {
+interface ReplArgs extends Record<string, unknown> {
   options?: { json?: boolean } & Record<string, unknown>;
 }
 
@@ -55,7 +55,7 @@ export function replCommandsOver(askFrom: (broker: ServiceBroker) => Ask) {
     ],
     // The typings declare an array; moleculer-repl passes an object with the arguments by name.
     async action(broker: ServiceBroker, parsed: unknown) {
-      const given = parsed as Given;
+      const given = parsed as ReplArgs;
       try {
         const args = command.args.map((arg) => given[plainName(arg)] as string | undefined);
         const values = (command.options ?? []).map((name) => given.options?.[name] as string | undefined);

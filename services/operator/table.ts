@@ -5,12 +5,12 @@
 const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Replaces characters that a terminal would obey. */
-export const shown = (text: string): string => text.replace(OBEYED, " ");
+export const withoutControls = (text: string): string => text.replace(OBEYED, " ");
 
 const text = (value: unknown): string => {
   if (value === null || value === undefined) return "-";
-  if (typeof value === "object") return shown(Array.isArray(value) ? value.join(" ") : JSON.stringify(value));
-  return shown(String(value));
+  if (typeof value === "object") return withoutControls(Array.isArray(value) ? value.join(" ") : JSON.stringify(value));
+  return withoutControls(String(value));
 };
 
 // Characters twice as wide as a letter (East Asian, emoji), and characters without width.
@@ -25,7 +25,7 @@ export function fitted(value: string, width: number): string {
   let used = 0;
   let kept = "";
   let short = "";
-  for (const character of shown(value)) {
+  for (const character of withoutControls(value)) {
     used += widthOf(character);
     if (used > width) return width <= 0 ? "" : `${short}…${" ".repeat(width - 1 - columnsOf(short))}`;
     kept += character;

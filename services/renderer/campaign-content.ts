@@ -13,7 +13,7 @@ import { pageBodies } from "./heavy.ts";
 import { run } from "./program/program.ts";
 import { contentToShow, NO_BASE, nobody, subjectOf, withAddresses } from "./render-archived.ts";
 
-type Shown = ReturnsOf<"renderer.campaignContent">;
+type CampaignContent = ReturnsOf<"renderer.campaignContent">;
 
 /** The pages of a recipient do not work in this copy of the mail. */
 const NOWHERE = { archive: "#", own: "#" };
@@ -34,7 +34,7 @@ function withTemplates(nodes: readonly Node[], links: ReadonlySet<string>): Node
 }
 
 /** `variant`: of an A/B test; null is what the archive would show. */
-export async function campaignContent(companyId: string, id: string, variant: number | null): Promise<Shown> {
+export async function campaignContent(companyId: string, id: string, variant: number | null): Promise<CampaignContent> {
   const content = (await findCampaign(companyId, id)) && (await contentToShow(companyId, id, variant));
   if (!content) throw notFound();
   try {

@@ -126,14 +126,17 @@ const contentOf = (row: Row, further: Pick<Content, "attachments" | "dkim" | "ca
   ...further,
 });
 
-interface Asked {
+interface ReadOptions {
   toSend: boolean;
   /** Variant of the campaign; null: the campaign itself. */
   variant: number | null;
 }
 
 /** Undefined if the campaign no longer exists. Attachments and the DKIM keys are read only if mail is to be sent. */
-export async function loadContent(campaignId: string, { toSend, variant }: Asked): Promise<LoadedContent | undefined> {
+export async function loadContent(
+  campaignId: string,
+  { toSend, variant }: ReadOptions,
+): Promise<LoadedContent | undefined> {
   // A receipt is a campaign: planned each time, it took ten times as long as to read the rows.
   const [row] = await prepared<Row>("campaign content", SELECT, [campaignId]);
   if (!row) return undefined;

@@ -60,7 +60,7 @@ const Warnings = Type.Array(Type.String(), {
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 
-export const Shown = Type.Object({
+export const PreviewResult = Type.Object({
   subject: Described(Type.String(), "Rendered subject.", "Six books for Ann"),
   html: Described(Type.String(), "The HTML part.", "<p>Hello Ann.</p>"),
   text: Described(Type.String(), "Plain-text version.", "Hello Ann."),
@@ -201,7 +201,7 @@ export const contract = {
       ...ById.properties,
       variables: Described(Variables, "Values of the template's variables.", { first_name: "Ann" }),
     }),
-    returns: Shown,
+    returns: PreviewResult,
     example: { variables: { first_name: "Ann", items: ["Tea", "Coffee"] } },
   },
   previewContent: {
@@ -212,7 +212,7 @@ export const contract = {
       ...Content,
       variables: Described(Variables, "Values of the template's variables.", { first_name: "Ann" }),
     }),
-    returns: Shown,
+    returns: PreviewResult,
     example: {
       subject: "News for [[first_name]]",
       body: "<p>Hello [[first_name]],</p>",

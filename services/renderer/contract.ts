@@ -1,11 +1,11 @@
 import type { ServiceContract } from "../define.ts";
-import type { MailText } from "../lib/mail-text.ts";
+import type { RawMessage } from "../lib/raw-message.ts";
 import { Bool, ById, Described, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
-import { Shown, contract as templates } from "./contract-templates.ts";
+import { PreviewResult, contract as templates } from "./contract-templates.ts";
 
 const Data = Type.Record(Type.String(), Type.Unknown());
 
-const Message = Type.Unsafe<string | MailText>({});
+const Message = Type.Unsafe<string | RawMessage>({});
 
 const Recipient = Type.Object({
   /** The sent email's id. */
@@ -112,7 +112,7 @@ export const contract = {
     summary: "Preview a draft as a recipient sees it",
     visibility: "public",
     params: DraftContent,
-    returns: Shown,
+    returns: PreviewResult,
   },
 
   renderMails: {

@@ -12,7 +12,7 @@ import type { Data } from "./program/scope.ts";
 import { contentAfter } from "./template-content.ts";
 import { type Audience, templateWarnings } from "./warnings.ts";
 
-type Shown = Omit<Preview, "facts"> & { warnings: string[] };
+type PreviewResult = Omit<Preview, "facts"> & { warnings: string[] };
 
 export interface Texts {
   subject: string;
@@ -39,7 +39,7 @@ export async function shownOf(
   texts: Texts | Promise<Texts>,
   variables: Data,
   audience: Audience = {},
-): Promise<Shown> {
+): Promise<PreviewResult> {
   const [read, company] = await Promise.all([texts, queryOne<Company>(COMPANY, [companyId])]);
   if (!company) throw notFound();
   const source = { ...read, companyName: company.name, footerText: company.footer_text };
@@ -77,12 +77,15 @@ export async function textsOf(companyId: string, id: string): Promise<Texts> {
   };
 }
 
-export const preview = async (companyId: string, id: string, variables: Data = {}): Promise<Shown> =>
+export const preview = async (companyId: string, id: string, variables: Data = {}): Promise<PreviewResult> =>
   shownOf(companyId, textsOf(companyId, id), variables);
 
 type Content = Static<(typeof contract)["previewContent"]["params"]>;
 
-export async function previewContent(companyId: string, { variables = {}, ...content }: Content): Promise<Shown> {
+export async function previewContent(
+  companyId: string,
+  { variables = {}, ...content }: Content,
+): Promise<PreviewResult> {
   const { subject, preheader = null, text_body, template_type } = content;
   const { html, body = content.body ?? "", designText } = await contentAfter(companyId, null, content);
   const isTransactional = template_type === "transactional";

@@ -3,7 +3,7 @@
  * be rendered gets an individual error.
  */
 import { setImmediate } from "node:timers/promises";
-import { MailText } from "../lib/mail-text.ts";
+import { RawMessage } from "../lib/raw-message.ts";
 import type { CompiledCampaign, CompiledCampaigns } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
 import type { MakeMail, Rendered } from "./contract.ts";
@@ -13,7 +13,7 @@ import type { Recipient } from "./program/scope.ts";
 
 const failed = (error: unknown): Rendered => ({ ok: false, error: (error as Error).message });
 
-function made({ skeleton, scope }: CompiledCampaign, recipient: Recipient): { mail: Mail; copy: Mail | null } {
+function renderOne({ skeleton, scope }: CompiledCampaign, recipient: Recipient): { mail: Mail; copy: Mail | null } {
   const hasCopies = Boolean(recipient.cc?.length || recipient.bcc?.length);
   return {
     mail: skeleton.make(recipient, scope(recipient), false),
@@ -21,7 +21,7 @@ function made({ skeleton, scope }: CompiledCampaign, recipient: Recipient): { ma
   };
 }
 
-type Message = string | MailText;
+type Message = string | RawMessage;
 
 function rendered({ smtputf8 }: Mail, raw: Message, copy: Message | undefined, tail: string | null): Rendered {
   if (copy === undefined && !tail) return { ok: true, raw, smtputf8, eightBit: smtputf8 };
@@ -31,7 +31,7 @@ function rendered({ smtputf8 }: Mail, raw: Message, copy: Message | undefined, t
 
 function unsigned(campaign: CompiledCampaign, recipient: Recipient): Rendered {
   try {
-    const { mail, copy } = made(campaign, recipient);
+    const { mail, copy } = renderOne(campaign, recipient);
     return rendered(mail, mail.text, copy?.text, campaign.skeleton.tail);
   } catch (error) {
     return failed(error);
@@ -40,10 +40,10 @@ function unsigned(campaign: CompiledCampaign, recipient: Recipient): Rendered {
 
 async function signed(campaign: CompiledCampaign, recipient: Recipient, sign: Sign): Promise<Rendered> {
   try {
-    const { mail, copy } = made(campaign, recipient);
+    const { mail, copy } = renderOne(campaign, recipient);
     const whole = async ({ text: { pieces }, headPieces }: Mail) => {
-      const body = new MailText(pieces.slice(headPieces)).toString();
-      return (await sign(new MailText(pieces.slice(0, headPieces)).toString(), body)) + body;
+      const body = new RawMessage(pieces.slice(headPieces)).toString();
+      return (await sign(new RawMessage(pieces.slice(0, headPieces)).toString(), body)) + body;
     };
     return rendered(mail, await whole(mail), copy ? await whole(copy) : undefined, campaign.skeleton.tail);
   } catch (error) {

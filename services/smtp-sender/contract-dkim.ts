@@ -14,7 +14,7 @@ export type GivenKey = Static<typeof GivenKey>;
 export const GivenDkim = Nullable(Type.Union([GivenKey, Type.Array(GivenKey, { maxItems: 2 })]));
 export type GivenDkim = Static<typeof GivenDkim>;
 
-const made = {
+const madeKey = {
   algorithm: Described(OneOf(...DKIM_ALGORITHMS), "Algorithm of the key."),
   /** The TXT record to publish; `value` is one text, which DNS consoles cut into strings of 255 octets themselves. */
   record: Described(
@@ -27,16 +27,16 @@ const made = {
   /** False: it starts signing once its DNS record is found. */
   active: Described(Bool, "False until its record is found; then it signs."),
 };
-const named = {
+const namedKey = {
   domain: Described(Type.String(), "A domain.", "example.org"),
   selector: Described(Type.String(), "DNS selector of the key.", "fm1"),
 };
 
-export const MadeKey = Type.Object({ ...named, ...made });
+export const MadeKey = Type.Object({ ...namedKey, ...madeKey });
 export type MadeKey = Static<typeof MadeKey>;
 
 /** An active key. A key that was given shows only its name; one generated here also shows its DNS record. */
-const ShownKey = Type.Object({ ...named, ...Type.Partial(Type.Object(made)).properties });
+const ShownKey = Type.Object({ ...namedKey, ...Type.Partial(Type.Object(madeKey)).properties });
 export const DkimView = Nullable(Type.Union([ShownKey, Type.Array(ShownKey)]));
 export type DkimView = Static<typeof DkimView>;
 

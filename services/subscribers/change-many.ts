@@ -1,7 +1,7 @@
 /** Deletes, suppresses, and moves between lists many subscribers. */
 import { type Client, query, queryOne } from "../../models/database/db.ts";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
-import { type Chosen, changeChosen, chosenErrors } from "./chosen.ts";
+import { changeChosen, chosenErrors, type Selection } from "./chosen.ts";
 import { ADDED, listErrors } from "./members.ts";
 import { IS_STRONGER } from "./suppress.ts";
 
@@ -11,7 +11,7 @@ const unfinished = (complete: boolean): { complete?: false } => (complete ? {} :
 /** Subscribers removed per statement, with their memberships and the links of their emails. */
 const REMOVED_AT_ONCE = 2_500;
 
-export async function removeMany(companyId: string, chosen: Chosen) {
+export async function removeMany(companyId: string, chosen: Selection) {
   let deleted = 0;
   const write = async (client: Client, ids: string[]) => {
     deleted += await removeSubscribers(companyId, ids, client);
@@ -32,7 +32,7 @@ const SUPPRESS = `
 
 const SUPPRESSED_AT_ONCE = 5_000;
 
-export async function suppressMany(companyId: string, { reason = "", ...chosen }: Chosen & { reason?: string }) {
+export async function suppressMany(companyId: string, { reason = "", ...chosen }: Selection & { reason?: string }) {
   const done = { suppressed: 0, existing: 0 };
   const write = async (client: Client, ids: string[]) => {
     const one = (await queryOne<typeof done>(SUPPRESS, [companyId, ids, reason], client))!;
@@ -54,7 +54,7 @@ const CHANGE = `
   select (select count(*) from added) as added, (select count(*) from removed) as removed,
     (select count(*) from (select subscriber_id from added union select subscriber_id from removed) x) as updated`;
 
-interface BulkLists extends Chosen {
+interface BulkLists extends Selection {
   add_to_lists?: string[];
   remove_from_lists?: string[];
 }

@@ -17,7 +17,7 @@ export interface SubscriberFilter {
   list?: string | string[];
 }
 
-export interface Chosen {
+export interface Selection {
   subscriber_ids?: string[];
   filter?: SubscriberFilter;
 }
@@ -54,8 +54,8 @@ export function whichOf(companyId: string, { search, status, list }: SubscriberF
 /** Errors for ids and lists of other companies, and unless exactly one of ids and filter is given. */
 export async function chosenErrors(
   companyId: string,
-  { subscriber_ids: ids, filter }: Chosen,
-  isValid: (field: keyof Chosen) => boolean,
+  { subscriber_ids: ids, filter }: Selection,
+  isValid: (field: keyof Selection) => boolean,
 ): Promise<FieldErrors> {
   if (filter === undefined) {
     if (ids === undefined) return { subscriber_ids: ["This field is required."] };
@@ -77,7 +77,7 @@ interface Change {
 }
 
 /** Returns false if the time ran out before all were changed. */
-export async function changeChosen(companyId: string, chosen: Chosen, { slice, write }: Change): Promise<boolean> {
+export async function changeChosen(companyId: string, chosen: Selection, { slice, write }: Change): Promise<boolean> {
   const { subscriber_ids: named, filter = {} } = chosen;
   if (named) {
     await writeManyRows(companyId, { ids: named, slice, write });

@@ -41,7 +41,7 @@ export async function exportErrors(
   return errors;
 }
 
-async function chosen(companyId: string, { segment, id, ...filter }: ExportFilters): Promise<Which> {
+async function rowsToExport(companyId: string, { segment, id, ...filter }: ExportFilters): Promise<Which> {
   const { where, values, ...which } = whichOf(companyId, filter);
   if (id) where.push(isOneOf("s.id", id, values));
   const holds: string[] = [];
@@ -137,7 +137,7 @@ export async function exportSubscribers(
   asked: ExportFilters = {},
   cursor?: string,
 ): Promise<DownloadPage> {
-  const which = await chosen(companyId, asked);
+  const which = await rowsToExport(companyId, asked);
   const at: Cursor = cursor === undefined ? START : JSON.parse(cursor);
   if (at.reading === "people") return peoplePage(companyId, which, at);
   const { body, next } = await namesPage(companyId, which, at);

@@ -17,7 +17,7 @@ async function findList(companyId: string, id: string): Promise<List> {
   return list;
 }
 
-interface Given {
+interface GivenList {
   name?: string;
   description?: string;
   visibility?: List["visibility"];
@@ -30,7 +30,7 @@ interface Given {
 /** A list with double opt-in needs a server to send confirmations through. */
 export async function listSettingErrors(
   companyId: string,
-  { double_opt_in }: Given,
+  { double_opt_in }: GivenList,
   isValid: (field: "double_opt_in") => boolean,
 ): Promise<FieldErrors> {
   if (double_opt_in !== true || !isValid("double_opt_in")) return {};
@@ -39,7 +39,14 @@ export async function listSettingErrors(
 }
 
 /** Maps the given fields to columns. */
-const attributesOf = ({ description, visibility, public_name, public_description, archive, double_opt_in }: Given) =>
+const attributesOf = ({
+  description,
+  visibility,
+  public_name,
+  public_description,
+  archive,
+  double_opt_in,
+}: GivenList) =>
   Object.fromEntries(
     Object.entries({
       description,
@@ -51,13 +58,13 @@ const attributesOf = ({ description, visibility, public_name, public_description
     }).filter(([, value]) => value !== undefined),
   );
 
-export async function createList(companyId: string, given: Given & { name: string }) {
+export async function createList(companyId: string, given: GivenList & { name: string }) {
   return (await List.create({ ...attributesOf(given), companyId, name: given.name.trim() })).view(0);
 }
 
 export const getList = async (companyId: string, id: string) => viewWithCount(await findList(companyId, id));
 
-export async function updateList(companyId: string, id: string, given: Given) {
+export async function updateList(companyId: string, id: string, given: GivenList) {
   const list = await findList(companyId, id);
   await list.update({ ...attributesOf(given), name: given.name?.trim() ?? list.name });
   return viewWithCount(list);

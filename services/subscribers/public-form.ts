@@ -13,7 +13,7 @@ import { TRAP_FIELD } from "../lib/trap-field.ts";
 import { READ_ONLY_FIELDS, unknownFieldErrors } from "../lib/unknown-fields.ts";
 import { subscribers } from "./contract-subscribers.ts";
 
-type Given = Readonly<Record<string, unknown>>;
+type FormValues = Readonly<Record<string, unknown>>;
 
 const FIELDS = Object.keys(subscribers.subscribe.params.properties).filter((name) => name !== "company_id");
 const NOT_UNKNOWN = new Set<string>([...FIELDS, "company_id", ...READ_ONLY_FIELDS]);
@@ -26,7 +26,7 @@ function isAttribute(value: unknown): value is AttributeValue {
 }
 
 /** Finds the form field of an attribute: the same name, or the only one that differs by case alone. */
-function fieldOf(given: Given, name: string, declared: readonly string[]): string | undefined {
+function fieldOf(given: FormValues, name: string, declared: readonly string[]): string | undefined {
   if (Object.hasOwn(given, name)) return name;
   const lower = name.toLowerCase();
   const others = Object.keys(given).filter(
@@ -36,14 +36,14 @@ function fieldOf(given: Given, name: string, declared: readonly string[]): strin
 }
 
 /** Declared attributes with their form fields. */
-const fieldsOf = (given: Given, declared: readonly string[]): (readonly [name: string, field: string])[] =>
+const fieldsOf = (given: FormValues, declared: readonly string[]): (readonly [name: string, field: string])[] =>
   declared.flatMap((name) => {
     const field = fieldOf(given, name, declared);
     return field === undefined ? [] : [[name, field] as const];
   });
 
 /** Declared attributes that were filled in. */
-export const attributesIn = (given: Given, declared: readonly string[]): Attributes =>
+export const attributesIn = (given: FormValues, declared: readonly string[]): Attributes =>
   Object.fromEntries(
     fieldsOf(given, declared)
       .map(([name, field]) => [name, given[field]] as const)
@@ -51,7 +51,7 @@ export const attributesIn = (given: Given, declared: readonly string[]): Attribu
   );
 
 /** The hidden field is filled in by bots only. Forms send no objects, and an object might not convert to text. */
-export const isTrapped = (given: Given): boolean =>
+export const isTrapped = (given: FormValues): boolean =>
   [given.website, given[TRAP_FIELD]].some(
     (value) => value !== undefined && value !== null && (typeof value === "object" || String(value).trim() !== ""),
   );
@@ -62,7 +62,7 @@ function mayLeadTo(text: string, hosts: readonly string[]): boolean {
   return username === "" && password === "" && (hosts.includes(host) || hosts.includes(hostname));
 }
 
-function attributeErrors(given: Given, declared: readonly string[]): FieldErrors {
+function attributeErrors(given: FormValues, declared: readonly string[]): FieldErrors {
   const wrong = fieldsOf(given, declared)
     .map(([, field]) => field)
     .filter((field) => given[field] !== undefined && given[field] !== null && !isAttribute(given[field]));
@@ -73,7 +73,7 @@ function attributeErrors(given: Given, declared: readonly string[]): FieldErrors
 
 /** `validate` of public subscribe. Does not reveal whether the company exists. */
 export const formErrors: Validate<typeof subscribers.subscribe> = async (ctx, isValid) => {
-  const given = ctx.params as Given;
+  const given = ctx.params as FormValues;
   const company = isValid("company_id")
     ? await Company.findByPk(ctx.params.company_id, { attributes: ["formAttributes", "formHosts"] })
     : null;

@@ -57,7 +57,7 @@ async function findSegment(companyId: string, id: string): Promise<Segment> {
   return segment;
 }
 
-interface Given {
+interface GivenSegment {
   name: string;
   description?: string;
   rules: Rules;
@@ -79,7 +79,7 @@ async function complete(companyId: string, { match = "all", conditions }: Rules)
   return { match, conditions: conditions.map((condition) => ({ ...condition, field: spelled(condition.field) })) };
 }
 
-export async function createSegment(ctx: Ctx<Given>) {
+export async function createSegment(ctx: Ctx<GivenSegment>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const { name, description, rules } = ctx.params;
   const companyId = companyOf(ctx);
@@ -118,7 +118,7 @@ async function sampleOf(companyId: string, rules: Rules) {
 }
 
 /** Evaluates rules that are not saved. */
-export async function previewSegment(ctx: Ctx<Pick<Given, "rules">>) {
+export async function previewSegment(ctx: Ctx<Pick<GivenSegment, "rules">>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const companyId = companyOf(ctx);
   const rules = await complete(companyId, ctx.params.rules);
@@ -132,7 +132,7 @@ export const listAttributes = async (companyId: string): Promise<{ names: string
   names: await attributesInUse(companyId),
 });
 
-export async function updateSegment(ctx: Ctx<Partial<Given> & { id: string }>) {
+export async function updateSegment(ctx: Ctx<Partial<GivenSegment> & { id: string }>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const segment = await findSegment(companyOf(ctx), ctx.params.id);
   const { name, description, rules } = ctx.params;

@@ -16,7 +16,7 @@ const SEARCHED_TEXT = "(coalesce(x.email, x.domain) || ' ' || coalesce(x.domain_
 
 const COLUMNS = "x.id, x.email, x.domain, x.kind, x.reason, x.created_at";
 
-interface Given {
+interface GivenSuppression {
   email?: string | null;
   domain?: string | null;
   reason?: string;
@@ -26,7 +26,10 @@ interface Given {
 /** Accepts `@example.org` and `*.example.org` for a domain. */
 export const bareDomain = (domain: string) => asciiDomain(domain.trim().replace(/^(?:\*\.|@)/, ""));
 
-export function suppressionErrors(given: Given, isValid: (field: "email" | "domain") => boolean): FieldErrors {
+export function suppressionErrors(
+  given: GivenSuppression,
+  isValid: (field: "email" | "domain") => boolean,
+): FieldErrors {
   const hasEmail = given.email !== undefined && given.email !== null;
   const hasDomain = given.domain !== undefined && given.domain !== null;
   if (hasEmail === hasDomain) return { non_field_errors: ["Give exactly one of email and domain."] };
@@ -53,7 +56,7 @@ async function upsert(sql: string, values: unknown[]) {
   return fromRow(Suppression, (await queryOne(sql, values))!).view();
 }
 
-export async function suppress(companyId: string, given: Given) {
+export async function suppress(companyId: string, given: GivenSuppression) {
   const { reason = "", kind = "manual" } = given;
   if (given.email) {
     if (await isErased(companyId, given.email)) throw invalid({ email: [ERASED_IS_SUPPRESSED] });

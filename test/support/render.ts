@@ -1,6 +1,6 @@
 /** Renders a mail without database or broker: content, recipient and links in, message out. */
 import { Buffer } from "node:buffer";
-import { MailText } from "../../services/lib/mail-text.ts";
+import { RawMessage } from "../../services/lib/raw-message.ts";
 import { addressToken, LinkTokens } from "../../services/lib/tokens/link-token.ts";
 import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies/bodies.ts";
 import type { Content } from "../../services/renderer/content.ts";
@@ -69,7 +69,7 @@ export async function makeMail(
   const skeleton = skeletonOf(content, bodies, installation, KEY, content.trackingEnabled ? tracking : null);
   const mail = skeleton.make(recipient, scope(recipient), options.copy ?? false);
   const [head, body] = [mail.text.pieces.slice(0, mail.headPieces), mail.text.pieces.slice(mail.headPieces)].map(
-    (pieces) => new MailText(pieces).toString(),
+    (pieces) => new RawMessage(pieces).toString(),
   ) as [string, string];
   const signedHead = content.dkim.length > 0 ? await signer(content.dkim, skeleton.tail)(head, body) : head;
   const message = Buffer.from(signedHead + body + (skeleton.tail ?? ""), "latin1");

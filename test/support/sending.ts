@@ -203,7 +203,7 @@ export class Sending {
   /** The claimable campaigns among these, as a sender reads them. */
   async claimableCampaignsOf(campaignIds: readonly string[]): Promise<ClaimableCampaign[]> {
     const connection = new PinnedConnection();
-    const nobody = { companyIds: [], smtpConfigIds: [], campaignIds: [], suppliedIds: [] };
+    const nobody = { companyIds: [], smtpConfigIds: [], campaignIds: [], saturatedIds: [] };
     const found = await claimableCampaigns(nobody, connection).finally(() => connection.close());
     return found.filter(({ campaign_id }) => campaignIds.includes(campaign_id));
   }

@@ -57,18 +57,18 @@ export async function renewMailboxes(reader: string, held: readonly ClaimedMailb
 const OWN = "company_id = $1 and id = $2 and reader = $3 and revision = $4";
 /** Includes other configurations that name the same folder. */
 const ALL = `company_id = $1 and origin = $5 and exists (select from bounce_mailboxes where ${OWN})`;
-const own = ({ company_id, id, revision }: ClaimedMailbox, reader: string) => [company_id, id, reader, revision];
+const keyValues = ({ company_id, id, revision }: ClaimedMailbox, reader: string) => [company_id, id, reader, revision];
 
 /** Makes the mailbox available to other nodes at once. */
 export async function releaseMailbox(reader: string, box: ClaimedMailbox): Promise<void> {
-  await query(`update bounce_mailboxes set reader = null, lease_until = null where ${OWN}`, own(box, reader));
+  await query(`update bounce_mailboxes set reader = null, lease_until = null where ${OWN}`, keyValues(box, reader));
 }
 
 export async function mailboxWorks(reader: string, box: ClaimedMailbox): Promise<void> {
   await query(
     `update bounce_mailboxes set failures = 0, last_error = null, last_error_at = null
      where (failures > 0 or last_error is not null) and ${ALL}`,
-    [...own(box, reader), box.origin],
+    [...keyValues(box, reader), box.origin],
   );
 }
 
@@ -82,7 +82,7 @@ export async function mailboxFailed(
     `update bounce_mailboxes set reader = null, lease_until = null, failures = failures + 1, last_error = $6,
        last_error_at = now(), next_attempt_at = now() + make_interval(secs => $7)
      where ${ALL}`,
-    [...own(box, reader), box.origin, error, pauseSeconds],
+    [...keyValues(box, reader), box.origin, error, pauseSeconds],
   );
 }
 

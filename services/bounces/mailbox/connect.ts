@@ -42,7 +42,7 @@ interface ImapError extends Error {
   response?: unknown;
 }
 
-const said = ({ responseText, response, message }: ImapError) =>
+const serverText = ({ responseText, response, message }: ImapError) =>
   responseText || (typeof response === "string" && response) || message;
 
 /** Converts any error of the library or the network into a sentence for the user. */
@@ -51,7 +51,7 @@ export function sentenceOf(error: unknown, { host, port }: Pick<ClaimedMailbox, 
   const known = error as ImapError;
   const where = `${host}:${port}`;
   if (known.authenticationFailed) {
-    return new MailboxError(`The IMAP server ${where} refused the login: ${said(known)}.`);
+    return new MailboxError(`The IMAP server ${where} refused the login: ${serverText(known)}.`);
   }
   if (/server does not support STARTTLS/i.test(known.message)) {
     return new MailboxError(`The IMAP server ${where} offers no STARTTLS.`);
@@ -59,7 +59,7 @@ export function sentenceOf(error: unknown, { host, port }: Pick<ClaimedMailbox, 
   if (/certificate|self.signed|altname/i.test(`${known.code} ${known.message}`)) {
     return new MailboxError(`No TLS with the IMAP server ${where}: ${known.message}.`);
   }
-  return new MailboxError(`The IMAP server ${where} failed: ${said(known)} (${known.code ?? "no code"}).`, true);
+  return new MailboxError(`The IMAP server ${where} failed: ${serverText(known)} (${known.code ?? "no code"}).`, true);
 }
 
 async function addressesOf({ host }: ClaimedMailbox): Promise<PinnedAddress[]> {
@@ -150,11 +150,11 @@ async function openFolders(client: ImapFlow, box: ClaimedMailbox): Promise<void>
   if (!isThere(folder)) throw new MailboxError(`The mailbox has no folder "${folder}".`);
   if (!isThere(processed)) {
     await client.mailboxCreate(processed).catch((error: ImapError) => {
-      throw new MailboxError(`The folder "${processed}" does not exist and cannot be created: ${said(error)}.`);
+      throw new MailboxError(`The folder "${processed}" does not exist and cannot be created: ${serverText(error)}.`);
     });
   }
   await client.mailboxOpen(folder).catch((error: ImapError) => {
-    throw new MailboxError(`The folder "${folder}" cannot be opened: ${said(error)}.`);
+    throw new MailboxError(`The folder "${folder}" cannot be opened: ${serverText(error)}.`);
   });
 }
 

@@ -14,13 +14,13 @@ function normalAddress(address: string): string {
   return address.slice(0, at + 1) + address.slice(at + 1).toLowerCase();
 }
 
-export interface Found {
+export interface FoundAddress {
   address: string;
   /** Index in the text. */
   start: number;
 }
 
-export function* findAddresses(text: string): Generator<Found> {
+export function* findAddresses(text: string): Generator<FoundAddress> {
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
     let start = at;
     if (text[at - 1] === '"') {

@@ -9,7 +9,7 @@ import { type RecipientStatus, readDeliveryStatus } from "./delivery-status.ts";
 import { readFeedbackReport, withoutHidden } from "./feedback-report.ts";
 import { bounce, ignored, oneLine } from "./make-verdict.ts";
 import type { Material } from "./material.ts";
-import { firstParagraph, type IgnoredReason, isGivenUp, speaksOfDelay } from "./not-a-bounce.ts";
+import { firstParagraph, type IgnoredReason, isDelayNotice, isGivenUp } from "./not-a-bounce.ts";
 import { isAfterData, namedRecipients, refusalIn, wordsAbout } from "./plain-text.ts";
 import type { ReturnedMessage } from "./returned-message.ts";
 import type { SesNotification } from "./ses-notification.ts";
@@ -41,7 +41,7 @@ function ofRecipient(fields: RecipientStatus, isOnly: boolean, material: Materia
   const reason =
     IGNORED_ACTIONS[fields.action] ??
     (fields.status.startsWith("2") ? "delivered" : undefined) ??
-    (fields.action === "" && speaksOfDelay(subject, notice) ? "delayed" : undefined);
+    (fields.action === "" && isDelayNotice(subject, notice) ? "delayed" : undefined);
   if (reason) return { ...ignored(reason, recipient), statusCode, diagnostic: oneLine(diagnostic) };
   return bounce(meaning, recipient, {
     statusCode,

@@ -9,7 +9,7 @@ import { expandedFrom, recipientElsewhere } from "./from-fields.ts";
 import { decodeWords } from "./headers.ts";
 import { bounce, ignored } from "./make-verdict.ts";
 import type { Material } from "./material.ts";
-import { isGivenUp, speaksOfAbsence, speaksOfDelay } from "./not-a-bounce.ts";
+import { isAbsenceNote, isDelayNotice, isGivenUp } from "./not-a-bounce.ts";
 import { isAfterData, type NamedRecipient, namedRecipients, refusalIn } from "./plain-text.ts";
 import { DAEMON, FAILED_SUBJECT, FAILED_WORDS, LISTED, UNDELIVERED } from "./texts/notices.ts";
 
@@ -19,7 +19,7 @@ import { DAEMON, FAILED_SUBJECT, FAILED_WORDS, LISTED, UNDELIVERED } from "./tex
  * reply meets one of these at most. A subject about absence always means an automatic reply.
  */
 export function looksLikeNotice({ headers, subject, notice, addressedTo }: Material): boolean {
-  if (/^(?:re|aw|sv|antw)\s*:/i.test(subject) || speaksOfAbsence(subject)) return false;
+  if (/^(?:re|aw|sv|antw)\s*:/i.test(subject) || isAbsenceNote(subject)) return false;
   const from = decodeWords(headers.get("from")?.[0] ?? "");
   const isSubject = FAILED_SUBJECT.test(subject);
   const isFailure = FAILED_WORDS.test(notice) || LISTED.test(notice);
@@ -37,7 +37,7 @@ const REPORT_TYPE = /report-type="?delivery-status/i;
 export function fromWords(material: Material, failed: string[], dialect: Dialect | undefined): Verdict[] {
   const { notice, subject } = material;
   const recipients = recipientsOf(material, failed, dialect);
-  const isDelay = speaksOfDelay(subject, notice);
+  const isDelay = isDelayNotice(subject, notice);
   const over = isDelay ? recipients.filter(({ words }) => isGivenUp(words)) : recipients;
   if (isDelay && over.length === 0) return [ignored("delayed", failed[0] ?? recipientElsewhere(material))];
   return over.map(({ address, words, before }) => {

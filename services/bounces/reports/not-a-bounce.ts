@@ -18,10 +18,10 @@ export type IgnoredReason =
 const MAX_WORDS = 4_000;
 
 /** True if the report only announces a delay, which is not final. */
-export const speaksOfDelay = (subject: string, notice: string): boolean =>
+export const isDelayNotice = (subject: string, notice: string): boolean =>
   answers.DELAY_SUBJECT.test(subject) ||
-  answers.GOES_ON.test(notice) ||
-  (answers.DELAYED.test(notice) && !answers.OVER.test(notice));
+  answers.STILL_RETRYING.test(notice) ||
+  (answers.DELAYED.test(notice) && !answers.GIVEN_UP_WORDS.test(notice));
 
 /** OpenSMTPD reports expired messages as delayed, with the text "Envelope expired" for the recipient. */
 export const isGivenUp = (words: string): boolean => answers.GIVEN_UP.test(firstParagraph(words));
@@ -32,7 +32,7 @@ export const firstParagraph = (words: string): string => words.split(/\n[ \t]*\n
 const withoutPrefix = (subject: string): string => subject.replace(/^(?:(?:re|aw|sv|antw|fwd?|tr|r) ?: ?)+/i, "");
 
 /** True if the subject is that of a vacation note or automatic reply. */
-export const speaksOfAbsence = (subject: string): boolean =>
+export const isAbsenceNote = (subject: string): boolean =>
   answers.ABSENCE.test(subject) || (answers.AUTOMATIC_SUBJECT.test(subject) && !/fail|undeliver|return/i.test(subject));
 
 export const isChallenger = (headers: Headers): boolean => answers.CHALLENGERS.test(headers.get("from")?.[0] ?? "");

@@ -77,9 +77,9 @@ async function claim(client: Client, draft: Draft): Promise<void> {
   if (!gone.is_same) throw conflict("The draft changed while it was being sent. Try again.");
 }
 
-type Asked = { id: string; idempotency_key?: string };
+type SendDraftParams = { id: string; idempotency_key?: string };
 
-export async function sendDraft(ctx: Ctx<Asked>): Promise<Answer> {
+export async function sendDraft(ctx: Ctx<SendDraftParams>): Promise<Answer> {
   const companyId = companyOf(ctx);
   const { id, idempotency_key: key } = ctx.params;
   const hash = requestHash("draft", { id: id.toLowerCase() });

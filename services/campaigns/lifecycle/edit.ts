@@ -20,15 +20,15 @@ import { bodyAsSent, errorsOfBody } from "../send/body-as-sent.ts";
 import { clockOf, earliestStart } from "../send/recipient-hour.ts";
 import { attachmentErrors, fieldError, referenceErrors, scheduleError } from "../send/send-errors.ts";
 
-type Asked = ParamsOf<"campaigns.update">;
+type UpdateParams = ParamsOf<"campaigns.update">;
 
 const REFERENCES = ["template_id", "list_id", "segment_id"] as const;
 const EDITABLE = ["name", "scheduled_for", ...REFERENCES, "subject", "body", "attachment_ids"] as const;
 
-const bodyErrorsOf = async (companyId: string, { id, body }: Asked, templateId: string | undefined) =>
+const bodyErrorsOf = async (companyId: string, { id, body }: UpdateParams, templateId: string | undefined) =>
   errorsOfBody(companyId, body!, await inlinesCssOf(companyId, id, templateId));
 
-const timeError = async (companyId: string, { id, scheduled_for }: Asked) =>
+const timeError = async (companyId: string, { id, scheduled_for }: UpdateParams) =>
   scheduleError("to_list", scheduled_for, (await findCampaign(companyId, id))?.timezone === "recipient");
 
 /** Validates the fields; whether they suit the campaign is checked once its row is locked. */
@@ -64,7 +64,7 @@ const WRITE = `
     total_emails = $8, copies_asked = $9, updated_at = now()
   where company_id = $1 and id = $2`;
 
-function requireEditable(campaign: Held | undefined, { list_id, segment_id }: Asked): asserts campaign {
+function requireEditable(campaign: Held | undefined, { list_id, segment_id }: UpdateParams): asserts campaign {
   if (!campaign) throw notFound();
   if (campaign.status !== "scheduled") {
     throw wrongState(`Only a scheduled campaign can be edited. This one is ${campaign.status}.`);
@@ -74,7 +74,13 @@ function requireEditable(campaign: Held | undefined, { list_id, segment_id }: As
   throw invalid({ [list_id === undefined ? "segment_id" : "list_id"]: [sentence] });
 }
 
-async function write(client: Client, companyId: string, campaign: Held, asked: Asked, emails: number | undefined) {
+async function write(
+  client: Client,
+  companyId: string,
+  campaign: Held,
+  asked: UpdateParams,
+  emails: number | undefined,
+) {
   const { id, name, scheduled_for, template_id, list_id, segment_id } = asked;
   const total = emails ?? campaign.total_emails;
   const byZone = campaign.timezone === "recipient";
@@ -93,7 +99,7 @@ async function write(client: Client, companyId: string, campaign: Held, asked: A
   }
 }
 
-export async function edit(ctx: Ctx<Asked>) {
+export async function edit(ctx: Ctx<UpdateParams>) {
   const companyId = companyOf(ctx);
   const { id, ...fields } = ctx.params;
   if (fields.scheduled_for !== undefined)

@@ -14,19 +14,19 @@ import type { contract } from "../contract.ts";
 import { writeResend } from "../expansion/write-resend.ts";
 import { requireKnownOpeners } from "../known-openers.ts";
 import { answerOf, requestHash } from "../send/idempotency.ts";
-import { aboutNonOpeners } from "../send/non-openers.ts";
+import { estimateNonOpeners } from "../send/non-openers.ts";
 import { type Answer, sendAs } from "../send/send.ts";
 import { fieldError } from "../send/send-errors.ts";
 import { cutName } from "../send/send-params.ts";
 
-type Asked = ParamsOf<"campaigns.resend">;
+type ResendParams = ParamsOf<"campaigns.resend">;
 
 export const errorsOfResend: Validate<typeof contract.resend> = ({ params }, isValid) =>
   isValid("subject") ? fieldError("subject", subjectErrors(params.subject!)) : {};
 
 const ALLOWED: readonly CampaignStatus[] = ["completed", "partial", "failed"];
 
-interface First {
+interface Original {
   name: string;
   status: CampaignStatus;
   campaign_type: CampaignType;
@@ -36,14 +36,18 @@ interface First {
   is_tracked: boolean;
 }
 
-const READ = `
+const SELECT_ORIGINAL = `
   select c.name, c.status, c.campaign_type, c.smtp_config_id, c.recipients_state, t.tracking_enabled as is_tracked,
     exists (select from smtp_configs s where s.company_id = $1 and s.id = c.smtp_config_id) as has_server
   from campaigns c join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null and not c.is_internal`;
 
-async function resendable(companyId: string, id: string, client?: Client): Promise<First> {
-  const first = await queryOne<First>(client ? `${READ} for no key update of c` : READ, [companyId, id], client);
+async function requireResendable(companyId: string, id: string, client?: Client): Promise<Original> {
+  const first = await queryOne<Original>(
+    client ? `${SELECT_ORIGINAL} for no key update of c` : SELECT_ORIGINAL,
+    [companyId, id],
+    client,
+  );
   if (!first) throw notFound();
   const { status, recipients_state, has_server, is_tracked } = first;
   if (!ALLOWED.includes(status)) {
@@ -61,14 +65,14 @@ async function resendable(companyId: string, id: string, client?: Client): Promi
   return first;
 }
 
-export async function resend(ctx: Ctx<Asked>): Promise<Answer> {
+export async function resend(ctx: Ctx<ResendParams>): Promise<Answer> {
   const companyId = companyOf(ctx);
   const { id: firstId, to, subject, name, idempotency_key } = ctx.params;
   const hash = requestHash("resend", { id: firstId.toLowerCase(), to, subject, name });
   // Returns the stored response of the same request, even if the original campaign has changed.
   const earlier = idempotency_key && (await answerOf<Answer>(companyId, idempotency_key, hash));
   if (earlier) return earlier;
-  const first = await resendable(companyId, firstId);
+  const first = await requireResendable(companyId, firstId);
   const given = {
     name: name ?? cutName(`Again: ${first.name}`),
     smtp_config_id: first.smtp_config_id,
@@ -76,9 +80,9 @@ export async function resend(ctx: Ctx<Asked>): Promise<Answer> {
   };
   return sendAs(ctx, first.campaign_type, given, {
     hash,
-    emails: await aboutNonOpeners(companyId, firstId),
+    emails: await estimateNonOpeners(companyId, firstId),
     create: async (client, decided): Promise<Answer> => {
-      await resendable(companyId, firstId, client);
+      await requireResendable(companyId, firstId, client);
       const [id, taskId] = [newId(), newId()];
       const { emails, apiKeyId, warnings } = decided;
       const own = { id, taskId, name: given.name.trim(), subject, emails, apiKeyId };

@@ -22,7 +22,7 @@ const FIND = `
   select id, company_id, list_id, segment_id, scheduled_for, starts_at, is_transactional from campaigns
   where ${MAY_BE_DUE} order by starts_at limit 100`;
 
-interface Found extends ZonedCampaign {
+interface DueCampaign extends ZonedCampaign {
   starts_at: Date;
   is_transactional: boolean;
 }
@@ -31,7 +31,7 @@ interface Found extends ZonedCampaign {
 const AS_FOUND = "company_id = $1 and id = $2 and status = 'scheduled' and date_trunc('milliseconds', starts_at) = $3";
 const RECHECK_LATER = `update campaigns set starts_at = $4 where ${AS_FOUND}`;
 
-const start = ({ company_id, id, starts_at }: Found): Promise<boolean> =>
+const start = ({ company_id, id, starts_at }: DueCampaign): Promise<boolean> =>
   transaction(async (client) => {
     const sql = `select from campaigns where ${AS_FOUND} for no key update`;
     return (await queryOne(sql, [company_id, id, starts_at], client)) !== undefined && moveTo(client, id, "pending");
@@ -41,7 +41,7 @@ const start = ({ company_id, id, starts_at }: Found): Promise<boolean> =>
  * If it cannot be determined, because the audience takes too long or is unreadable, the campaign starts: its recipients
  * wait for their hour anyway, or it ends with an error.
  */
-async function isDue(campaign: Found): Promise<boolean> {
+async function isDue(campaign: DueCampaign): Promise<boolean> {
   const statuses = reachableStatuses("to_list", campaign.is_transactional);
   try {
     const first = await sliceTransaction(campaign.company_id, (client) => firstInstant(client, campaign, statuses));
@@ -58,7 +58,7 @@ async function isDue(campaign: Found): Promise<boolean> {
 /** Starts campaigns with a due recipient and returns how many. */
 export async function startByZone(broker: ServiceBroker): Promise<number> {
   let started = 0;
-  for (const campaign of await query<Found>(FIND)) {
+  for (const campaign of await query<DueCampaign>(FIND)) {
     if (!(await isDue(campaign)) || !(await start(campaign))) continue;
     const { id: campaignId, company_id: companyId } = campaign;
     started += 1;

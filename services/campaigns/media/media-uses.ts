@@ -12,7 +12,7 @@ interface Use {
   name: string;
 }
 
-interface Found<U> {
+interface UsesFound<U> {
   count: number;
   uses: U[];
 }
@@ -36,9 +36,9 @@ const CAMPAIGNS = `
 export function usesOfMedia<Status extends string>(
   companyId: string,
   mediaId: string,
-): Promise<{ templates: Found<Use>; campaigns: Found<Use & { status: Status }> }> {
+): Promise<{ templates: UsesFound<Use>; campaigns: UsesFound<Use & { status: Status }> }> {
   return costlyRead(companyId, async (client) => {
-    const read = async <U extends Use>(sql: string): Promise<Found<U>> => {
+    const read = async <U extends Use>(sql: string): Promise<UsesFound<U>> => {
       const rows = await query<U & { count: number }>(sql, [companyId, mediaId], client);
       return { count: rows[0]?.count ?? 0, uses: rows.map(({ count: _, ...use }) => use as unknown as U) };
     };

@@ -48,12 +48,12 @@ const ofInlineReceivers: Source = {
   mails: "1",
 };
 
-interface First {
+interface Original {
   no: number | null;
   list_id: string | null;
 }
 
-const FIRST = `
+const SELECT_ORIGINAL = `
   select c.no, c.list_id from campaigns c
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null and c.recipients_state = 'kept'
     and (c.list_id is null or exists (select from lists l where l.company_id = $1 and l.id = c.list_id))`;
@@ -65,7 +65,7 @@ export async function takeNonOpeners(
   size: SliceSize,
 ): Promise<Slice | undefined> {
   const { company_id, campaign_type, resend_of } = campaign;
-  const first = await queryOne<First>(FIRST, [company_id, resend_of], client);
+  const first = await queryOne<Original>(SELECT_ORIGINAL, [company_id, resend_of], client);
   if (!first) return undefined;
   const source = campaign_type === "to_list" ? ofSubscribers : ofInlineReceivers;
   return takeSlice(client, campaign, size, { source, first: "0", values: [first.no, first.list_id] });
@@ -78,5 +78,5 @@ const ABOUT = `
     where k.company_id = c.company_id and k.campaign_id = c.id and k.metric = 'opened_unique' and k.bucket = 0), 0)::integer as n
   from campaigns c where c.company_id = $1 and c.id = $2`;
 
-export const aboutNonOpeners = async (companyId: string, campaignId: string): Promise<number> =>
+export const estimateNonOpeners = async (companyId: string, campaignId: string): Promise<number> =>
   (await queryOne<{ n: number }>(ABOUT, [companyId, campaignId]))?.n ?? 0;

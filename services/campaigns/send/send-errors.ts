@@ -44,8 +44,8 @@ export async function referenceErrors(
   ids: Partial<Record<Reference, string>>,
 ): Promise<FieldErrors> {
   const values = [companyId, ids.template_id, ids.smtp_config_id, ids.list_id, ids.segment_id];
-  type Found = Record<Reference, boolean> & { template_version: string | null };
-  const found = (await queryOne<Found>(FIND_REFERENCES, values))!;
+  type FoundReferences = Record<Reference, boolean> & { template_version: string | null };
+  const found = (await queryOne<FoundReferences>(FIND_REFERENCES, values))!;
   const missing = REFERENCES.filter((field) => !found[field]);
   return {
     ...(found.template_version

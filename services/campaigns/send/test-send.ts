@@ -23,7 +23,7 @@ import { attachmentErrors, companyError, fieldError, referenceErrors, textErrors
 import { suppressedAmong } from "./suppressed-among.ts";
 import { sendWarnings } from "./warnings.ts";
 
-type Asked = ParamsOf<"campaigns.sendTest">;
+type TestSendParams = ParamsOf<"campaigns.sendTest">;
 
 const TESTS_PER_MINUTE = 20;
 
@@ -38,7 +38,7 @@ const NOT_BOTH = ["Give either template_id, or subject and body."];
 const WRITTEN = ["subject", "body", "preheader", "text_body", "inline_css"] as const;
 
 /** Requires either a template, or a subject and a body. */
-function contentErrors(asked: Asked): FieldErrors {
+function contentErrors(asked: TestSendParams): FieldErrors {
   const { template_id, subject, body } = asked;
   if (template_id !== undefined) {
     return Object.fromEntries(WRITTEN.filter((field) => asked[field] !== undefined).map((field) => [field, NOT_BOTH]));
@@ -71,7 +71,7 @@ async function limitTests(companyId: string): Promise<void> {
 }
 
 /** Charges and audits before anything is sent. Throws 403. */
-const charge = (ctx: Ctx<Asked>, companyId: string, emails: number): Promise<void> =>
+const charge = (ctx: Ctx<TestSendParams>, companyId: string, emails: number): Promise<void> =>
   transaction(async (client) => {
     await requireQuotaWithin(client, companyId, emails);
     await addEmails(client, companyId, emails);
@@ -88,7 +88,7 @@ function distinct(addresses: readonly string[]): string[] {
   return trimmed.filter((_, i) => keys.indexOf(keys[i]!) === i);
 }
 
-async function handOver(ctx: Ctx<Asked>, to: readonly string[], withinMs: number) {
+async function handOver(ctx: Ctx<TestSendParams>, to: readonly string[], withinMs: number) {
   const { smtp_config_id, template_id, subject, preheader, text_body, inline_css, variables, attachment_ids } =
     ctx.params;
   const html = ctx.params.body && (await bodyAsSent(companyOf(ctx), ctx.params.body, inline_css ?? false));
@@ -98,7 +98,7 @@ async function handOver(ctx: Ctx<Asked>, to: readonly string[], withinMs: number
   return call(ctx, "smtp-sender.sendTests", params, { timeout: withinMs + ANSWER_MS });
 }
 
-export async function sendTest(ctx: Ctx<Asked>): Promise<{ results: TestResult[]; warnings: string[] }> {
+export async function sendTest(ctx: Ctx<TestSendParams>): Promise<{ results: TestResult[]; warnings: string[] }> {
   const began = performance.now();
   const companyId = companyOf(ctx);
   await limitTests(companyId);

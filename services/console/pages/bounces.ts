@@ -21,7 +21,7 @@ const BY_GUARD = "Stopped by the guard:";
 
 type Kind = (typeof INBOUND_RESULTS)[number];
 
-const chosen = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
+const oneOf = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((one) => one === text);
 
 /** Filter value that shows only refusals during SMTP sessions. */
@@ -45,8 +45,8 @@ async function refusalsOf(visit: CompanyVisit, more: ReturnType<typeof askedOf>)
 
 async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form, company } = visit;
-  const result = chosen<Kind>(INBOUND_RESULTS, query.result);
-  const via = chosen(WAYS_IN, query.via);
+  const result = oneOf<Kind>(INBOUND_RESULTS, query.result);
+  const via = oneOf(WAYS_IN, query.via);
   const isSession = query.via === SESSION;
   const [refused, inbound, sources, servers, { guard }, partial] = await Promise.all([
     refusalsOf(visit, isSession ? askedOf(query) : { page: 1, page_size: MAX_REFUSALS }),

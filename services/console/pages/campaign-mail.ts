@@ -9,7 +9,7 @@ import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
 const t = messages.campaigns.mail;
 
-function asked(visit: CompanyVisit) {
+function requestedVariant(visit: CompanyVisit) {
   const { variant = "" } = visit.query;
   return { id: campaignId(visit), ...(/^[0-4]$/.test(variant) ? { variant: Number(variant) } : {}) };
 }
@@ -23,7 +23,7 @@ function shownVariant({ variants, winner }: ReturnsOf<"campaigns.get">, wanted: 
 const clicksOf = ({ unique, total }: { unique: number | null; total: number }): number => unique ?? total;
 
 export async function mailPage(visit: CompanyVisit): Promise<Answer> {
-  const { id, variant: wanted } = asked(visit);
+  const { id, variant: wanted } = requestedVariant(visit);
   const [campaign, { links, delivered }] = await Promise.all([
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "tracking.analytics", { id }),
@@ -52,8 +52,8 @@ export async function mailPage(visit: CompanyVisit): Promise<Answer> {
 /** Returns the mail as a document for the page's frame. */
 export async function mailFramePage(visit: CompanyVisit): Promise<Answer> {
   const [{ html }, { links, delivered }] = await Promise.all([
-    callIn(visit, "renderer.campaignContent", asked(visit)),
-    callIn(visit, "tracking.analytics", { id: asked(visit).id }),
+    callIn(visit, "renderer.campaignContent", requestedVariant(visit)),
+    callIn(visit, "tracking.analytics", { id: requestedVariant(visit).id }),
   ]);
   const clicks = new Map(links.map((link) => [link.url, clicksOf(link)]));
   const mark = (href: string): string | undefined => {

@@ -15,7 +15,7 @@ const t = messages.domains;
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
 
-async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+async function showDomains(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form, company } = visit;
   const [{ results, ...paging }, { tracking_domain, tracking_domain_status, tracking_domain_token }] =
     await Promise.all([
@@ -48,7 +48,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
   };
 }
 
-export const domainsPage = (visit: CompanyVisit): Promise<Answer> => showAll(visit);
+export const domainsPage = (visit: CompanyVisit): Promise<Answer> => showDomains(visit);
 
 export const setTrackingDomain = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
@@ -60,7 +60,7 @@ export const setTrackingDomain = (visit: CompanyVisit): Promise<Outcome | Answer
       });
       return { goTo: companyPath(visit, "domains"), notice: "saved" };
     },
-    (errors) => showAll(visit, errors),
+    (errors) => showDomains(visit, errors),
   );
 
 type Value = ReturnsOf<"smtp-sender.deliverability">["checks"][number]["found"];
@@ -82,7 +82,7 @@ export function linesOf(value: Value): Lines {
   return { record: null, texts: shown };
 }
 
-interface Shown {
+interface ShowOptions {
   errors?: Errors;
   /** Makes DNS queries, which takes seconds. */
   looks?: boolean;
@@ -102,7 +102,7 @@ const keysOf = ({ dkim, dkim_waiting }: Server) => [
   ...dkim_waiting.map((key) => ({ ...key, signs: false })),
 ];
 
-async function showOne(visit: CompanyVisit, { errors = {}, looks = false }: Shown = {}): Promise<Answer> {
+async function showOne(visit: CompanyVisit, { errors = {}, looks = false }: ShowOptions = {}): Promise<Answer> {
   const id = visit.params.id!;
   const checks = looks ? await lookedUp(visit, id) : null;
   // Read after the check, which may have activated a DKIM key.

@@ -175,7 +175,7 @@ export async function importStatePage(visit: CompanyVisit): Promise<Answer> {
     : showState(visit, state);
 }
 
-interface Asked {
+interface ImportSettings {
   mapping: Import["mapping"];
   charset: string;
   on_conflict: "update" | "skip";
@@ -183,7 +183,7 @@ interface Asked {
   date_order?: "dmy" | "mdy";
 }
 
-async function askedIn(visit: CompanyVisit, state: Import): Promise<Asked> {
+async function settingsIn(visit: CompanyVisit, state: Import): Promise<ImportSettings> {
   const { form } = visit;
   const recognised = await columnsAs(visit, state, { charset: form.charset || null, header: hasHeader(form) });
   const { charset, header } = recognised;
@@ -204,7 +204,7 @@ export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> 
   const again = (errors: Errors = {}) => showColumns(visit, state, { form: visit.form, errors });
   if (visit.form.do === "look") return again();
   return orAgain(async () => {
-    const asked = await askedIn(visit, state);
+    const asked = await settingsIn(visit, state);
     const { list = "", new_list = "" } = visit.form;
     if (list === NEW_LIST && new_list.trim() === "") throw invalid({ new_list: [t.nameNeeded] });
     const list_id = isUuid(list) ? { list_id: list } : {};

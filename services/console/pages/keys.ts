@@ -8,12 +8,12 @@ import { isClock } from "./compose/when.ts";
 /** Page size; a company has at most 20 keys. */
 const ALL = 100;
 
-interface Shown {
+interface ShowOptions {
   errors?: Errors;
   made?: { name: string; key: string };
 }
 
-async function show(visit: CompanyVisit, { errors = {}, made }: Shown = {}): Promise<Answer> {
+async function show(visit: CompanyVisit, { errors = {}, made }: ShowOptions = {}): Promise<Answer> {
   const { results } = await callIn(visit, "accounts.listKeys", { id: visit.company.id, page_size: ALL });
   const here = companyPath(visit, "settings/keys");
   const values = {

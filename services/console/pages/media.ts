@@ -4,7 +4,7 @@ import { config } from "../../lib/config.ts";
 import { invalid, isServiceError } from "../../lib/errors.ts";
 import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
-import type { Shown } from "../contract.ts";
+import type { RawResponse } from "../contract.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
@@ -81,7 +81,7 @@ export async function uploadFile(visit: CompanyVisit): Promise<Answer> {
 }
 
 /** Answers the editor's script in JSON. */
-const asJson = (value: unknown, status = 200): Shown => ({
+const asJson = (value: unknown, status = 200): RawResponse => ({
   status,
   content_type: "application/json; charset=utf-8",
   body: JSON.stringify(value),

@@ -5,14 +5,14 @@ import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
 
-interface Shown {
+interface ShowOptions {
   errors?: Errors;
   invited?: { email: string; invite_url?: string };
 }
 
 type Role = (typeof ROLES)[number];
 
-async function show(visit: CompanyVisit, { errors = {}, invited }: Shown = {}): Promise<Answer> {
+async function show(visit: CompanyVisit, { errors = {}, invited }: ShowOptions = {}): Promise<Answer> {
   const { query, company } = visit;
   const { search: _, ...asked } = askedOf(query);
   const { results, ...paging } = await callIn(visit, "accounts.listMembers", { id: company.id, ...asked });

@@ -40,19 +40,19 @@ export async function plansPage(visit: OperatorVisit): Promise<Answer> {
 
 type Limit = ReturnsOf<"operator.limits">[number];
 
-const inWords = ({ limit, allowed, retry_after_seconds, ...row }: Limit) => ({
+const limitRow = ({ limit, allowed, retry_after_seconds, ...row }: Limit) => ({
   ...row,
   limit: messages.plan.limits[limit as keyof typeof messages.plan.limits] ?? limit,
   allowed: allowed ?? t.unlimited,
   retry_after_seconds: retry_after_seconds || null,
 });
 
-interface Shown {
+interface ShowOptions {
   planErrors?: Errors;
   pauseErrors?: Errors;
 }
 
-async function show(visit: OperatorVisit, { planErrors = {}, pauseErrors = {} }: Shown = {}): Promise<Answer> {
+async function show(visit: OperatorVisit, { planErrors = {}, pauseErrors = {} }: ShowOptions = {}): Promise<Answer> {
   const { id = "" } = visit.params;
   if (!isUuid(id)) throw notFound();
   const [{ results }, limits, plans, campaigns] = await Promise.all([
@@ -70,7 +70,7 @@ async function show(visit: OperatorVisit, { planErrors = {}, pauseErrors = {} }:
     title: company.name,
     values: {
       tenant: company,
-      limits: tableOf("limits", limits.map(inWords)),
+      limits: tableOf("limits", limits.map(limitRow)),
       plans: plans.map(({ plan }) => plan),
       isPaused,
       hint: isPaused ? t.company.unpauseHint(unfinished) : t.company.pauseHint(unfinished),
@@ -102,7 +102,7 @@ export const changePlan = (visit: OperatorVisit): Promise<Outcome | Answer> =>
     (planErrors) => show(visit, { planErrors }),
   );
 
-const thenBack =
+const pauseOrResume =
   (action: "accounts.pauseCompany" | "accounts.resumeCompany") =>
   (visit: OperatorVisit): Promise<Outcome | Answer> =>
     orAgain(
@@ -113,5 +113,5 @@ const thenBack =
       (pauseErrors) => show(visit, { pauseErrors }),
     );
 
-export const pauseCompany = thenBack("accounts.pauseCompany");
-export const unpauseCompany = thenBack("accounts.resumeCompany");
+export const pauseCompany = pauseOrResume("accounts.pauseCompany");
+export const resumeCompany = pauseOrResume("accounts.resumeCompany");

@@ -9,16 +9,16 @@ type TableName = keyof Tables;
 /** Format of a value: a number at the right edge, a time, a state with its colour. */
 type Kind = "text" | "number" | "time" | "state";
 
-const named = (names: string) => new Set(names.trim().split(/\s+/));
+const namesIn = (names: string) => new Set(names.trim().split(/\s+/));
 
-const NUMBERS = named(`
+const NUMBERS = namesIn(`
   latency_ms memory_mib waiting mails_per_second batches connections in_doubt max_in_doubt sent failed deferred ready
   handed_over per_minute progress failed_count recipients subscribers emails_this_month used allowed retry_after_seconds
   emails_per_month smtp_per_hour api_calls_per_day media_bytes pending dead attempts response_status`);
-const TIMES = named(`
+const TIMES = namesIn(`
   oldest until sending_paused_at created_at oldest_pending failing_since disabled_at at began_at last_used_at
   expires_at`);
-const STATES = named("state status");
+const STATES = namesIn("state status");
 
 function kindOf(column: string): Kind {
   if (NUMBERS.has(column)) return "number";

@@ -13,7 +13,7 @@ const live = (visit: OperatorVisit, title: string, tables: Table[]): Answer => (
 
 const t = messages.operator;
 
-const seen = (state: string, ms: number | null) => (ms === null ? state : `${state}, ${ms} ms`);
+const stateAndLatency = (state: string, ms: number | null) => (ms === null ? state : `${state}, ${ms} ms`);
 
 export async function statePage(visit: OperatorVisit): Promise<Answer> {
   const [dependencies, nodes, queues] = await Promise.all([
@@ -25,9 +25,9 @@ export async function statePage(visit: OperatorVisit): Promise<Answer> {
     ...node,
     state: node.ready ? "ready" : node.state,
     uptime: durationOf(node.uptime_seconds),
-    database: seen(node.database, node.database_ms),
-    redis: seen(node.redis, node.redis_ms),
-    nats: seen(node.nats, node.nats_ms),
+    database: stateAndLatency(node.database, node.database_ms),
+    redis: stateAndLatency(node.redis, node.redis_ms),
+    nats: stateAndLatency(node.nats, node.nats_ms),
   }));
   const tables = [tableOf("dependencies", dependencies), tableOf("health", rows), tableOf("queues", queues)];
   return live(visit, t.pages[""], tables);

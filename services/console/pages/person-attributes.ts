@@ -22,7 +22,7 @@ function kindOf(value: AttributeValue): Kind {
   return isDate(value) ? "date" : "text";
 }
 
-const shown = (value: AttributeValue): string => (Array.isArray(value) ? value.join("\n") : String(value));
+const textOf = (value: AttributeValue): string => (Array.isArray(value) ? value.join("\n") : String(value));
 
 /** Browsers send line breaks as CRLF. */
 const lines = (text: string): string => text.replaceAll("\r\n", "\n");
@@ -46,7 +46,7 @@ export function attributeFields(attributes: Attributes, typed: Record<string, st
   return Object.entries(attributes).map(([name, value], n) => {
     const at = `attribute.${n}`;
     const isTyped = typed[`${at}.name`] === name;
-    const text = shown(value);
+    const text = textOf(value);
     return {
       at,
       name,
@@ -83,12 +83,12 @@ function read(kind: string, text: string): { value: AttributeValue } | { error: 
   }
 }
 
-interface Given {
+interface ReadAttributes {
   changes: AttributeChanges;
   errors: Errors;
 }
 
-function readOne(form: Record<string, string>, at: string, { changes, errors }: Given): void {
+function readOne(form: Record<string, string>, at: string, { changes, errors }: ReadAttributes): void {
   const name = form[`${at}.name`]!;
   const { [`${at}.value`]: text = "", [`${at}.was`]: was = "", [`${at}.kind`]: kind = "text" } = form;
   if (form[`${at}.gone`] !== undefined) changes[name] = null;
@@ -100,8 +100,8 @@ function readOne(form: Record<string, string>, at: string, { changes, errors }: 
 }
 
 /** Returns the changes of a form. `known`: names that are already used. */
-export function attributeChanges(form: Record<string, string>, known: readonly string[]): Given {
-  const given: Given = { changes: {}, errors: {} };
+export function attributeChanges(form: Record<string, string>, known: readonly string[]): ReadAttributes {
+  const given: ReadAttributes = { changes: {}, errors: {} };
   for (const key of Object.keys(form)) {
     const at = /^(attribute\.\d+)\.name$/.exec(key)?.[1];
     if (at) readOne(form, at, given);

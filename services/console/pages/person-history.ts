@@ -7,7 +7,7 @@ import { messages } from "../messages.ts";
 import { PAGE_SIZE } from "../pager.ts";
 import { type CompanyVisit, callIn } from "../request.ts";
 
-export interface Moment {
+export interface TimelineEntry {
   at: string;
   status: string;
   what: string;
@@ -18,7 +18,7 @@ export interface Moment {
 }
 
 interface History {
-  moments: Moment[];
+  moments: TimelineEntry[];
   mails: number;
   events: number;
   older: string | null;
@@ -57,7 +57,7 @@ const readMails = (visit: CompanyVisit, recipient: string, page: number) =>
 const readEvents = (visit: CompanyVisit, recipient: string, page: number) =>
   callIn(visit, "tracking.listEvents", { recipient, page, page_size: PAGE_SIZE });
 
-const ofMail = ({ sent_at, created_at, status, subject, campaign_id, error }: Mail): Moment => ({
+const ofMail = ({ sent_at, created_at, status, subject, campaign_id, error }: Mail): TimelineEntry => ({
   at: sent_at ?? created_at,
   status,
   what: messages.person.mails[status],
@@ -68,7 +68,7 @@ const ofMail = ({ sent_at, created_at, status, subject, campaign_id, error }: Ma
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const ofEvent = ({ timestamp, type, metadata, campaign_id }: Event): Moment => {
+const ofEvent = ({ timestamp, type, metadata, campaign_id }: Event): TimelineEntry => {
   const { url, bounce_type, reason, diagnostic, error, machine } = metadata as Record<string, unknown>;
   const link = text(url);
   const about = [link, text(bounce_type), text(diagnostic) || text(reason) || text(error)];
@@ -89,7 +89,7 @@ export async function historyOf(visit: CompanyVisit, recipient: string, here: st
     rowsFrom(from.mails, (page) => readMails(visit, recipient, page)),
     rowsFrom(from.events, (page) => readEvents(visit, recipient, page)),
   ]);
-  const moments: Moment[] = [];
+  const moments: TimelineEntry[] = [];
   const left = { mails: mails.results.map(ofMail), events: events.results.map(ofEvent) };
   const taken = { mails: 0, events: 0 };
   while (moments.length < PAGE_SIZE) {

@@ -1,6 +1,6 @@
 /** One subscriber: attributes, lists with consent, all mails and events, and operations. */
 
-import type { Shown } from "../contract.ts";
+import type { RawResponse } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
@@ -98,7 +98,7 @@ export const takeOffList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   }, atLists(visit));
 
 /** Downloads the person's data. The API records the download in the audit log. */
-export async function personData(visit: CompanyVisit): Promise<Shown> {
+export async function personData(visit: CompanyVisit): Promise<RawResponse> {
   const data = await callIn(visit, "subscribers.exportPerson", { id: visit.params.id! });
   return {
     content_type: "application/json; charset=utf-8",

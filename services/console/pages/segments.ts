@@ -11,7 +11,7 @@ import { askedOf, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
 import { choicesOf, FIELDS, isSeveral } from "../segment-fields.ts";
-import { inWords, labelOf, type Names, namesFor, optionsFor } from "../segment-names.ts";
+import { labelOf, type Names, namesFor, optionsFor, sentenceOf } from "../segment-names.ts";
 import { choiceOf, conditionOf, EMPTY_ROW, errorsByRow, MAX_ROWS, type Row, rowOf, rowsIn } from "../segment-rows.ts";
 import { timeOf } from "../times.ts";
 
@@ -180,7 +180,7 @@ export async function segmentPage(visit: CompanyVisit): Promise<Answer> {
     title: segment.name,
     values: {
       draft,
-      sentences: draft.rows.map((row) => inWords(row, names)),
+      sentences: draft.rows.map((row) => sentenceOf(row, names)),
       here: companyPath(visit, `segments/${segment.id}`),
       back: companyPath(visit, "segments"),
     },

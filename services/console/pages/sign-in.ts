@@ -15,7 +15,7 @@ export function safeTarget(next: string | undefined): string {
   return pathname.startsWith(HOME) ? pathname + search : HOME;
 }
 
-interface Shown {
+interface ShowOptions {
   email?: string;
   sentences?: string[];
   codeNeeded?: boolean;
@@ -32,7 +32,7 @@ interface Way {
 
 export function signInForm(
   { action, unseen }: Way,
-  { email = "", sentences = [], codeNeeded = false, status = 200, isEnded = false }: Shown,
+  { email = "", sentences = [], codeNeeded = false, status = 200, isEnded = false }: ShowOptions,
 ): Answer {
   const isOpen = config().REGISTRATION === "open";
   const values = { action, unseen, email, sentences, codeNeeded, isEnded, isOpen, accepts: unseen.token !== undefined };
@@ -53,7 +53,7 @@ export const signInPage = ({ query }: Visit): Answer => signInForm(toConsole(saf
 /** Creates a session if the password is right; otherwise shows the form again with the error. */
 export async function signedInBy(visit: Visit, way: Way): Promise<{ session: ConsoleSession } | { refused: Answer }> {
   const { email = "", password = "", code } = visit.form;
-  const refused = (shown: Shown) => ({ refused: signInForm(way, { email, ...shown }) });
+  const refused = (shown: ShowOptions) => ({ refused: signInForm(way, { email, ...shown }) });
   try {
     const { access } = await callAs(visit, "accounts.login", { email, password, ...(code ? { code } : {}) });
     return { session: sessionFrom(access) };

@@ -2,7 +2,7 @@
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { requirePermission } from "../../permissions.ts";
-import type { Shown } from "../contract.ts";
+import type { RawResponse } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { listLink, orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
@@ -20,14 +20,14 @@ const PAGE_PARAMETERS = ["search", "status", "list", "ordering", "page", "cursor
 
 const statusIn = (query: Record<string, string>) => SUBSCRIBER_STATUSES.find((one) => one === query.status);
 
-const filtersIn = (query: Record<string, string>) => {
+const structuredFilters = (query: Record<string, string>) => {
   const status = statusIn(query);
   return { ...(status ? { status } : {}), ...(isUuid(query.list) ? { list: query.list } : {}) };
 };
 
 /** The page's filter as parameters of `subscribers.list`. */
-const filterIn = (query: Record<string, string>) => ({
-  ...filtersIn(query),
+const apiFilter = (query: Record<string, string>) => ({
+  ...structuredFilters(query),
   ...(query.search ? { search: query.search } : {}),
 });
 
@@ -41,14 +41,18 @@ export const ORDERINGS = ["email", "created_at"];
 /** Preselection from the query: undefined (nobody), "page" or "all" (all search results). */
 const pickedIn = ({ picked }: Record<string, string>) => (picked === "page" || picked === "all" ? picked : undefined);
 
-async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+async function showList(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query } = visit;
   const [{ results, ...paging }, lists] = await Promise.all([
-    callIn(visit, "subscribers.list", { ...askedOf(query), ...filtersIn(query), ...orderingIn(query, ORDERINGS) }),
+    callIn(visit, "subscribers.list", {
+      ...askedOf(query),
+      ...structuredFilters(query),
+      ...orderingIn(query, ORDERINGS),
+    }),
     allLists(visit),
   ]);
   const here = companyPath(visit, "subscribers");
-  const filters = new URLSearchParams(filterIn(query));
+  const filters = new URLSearchParams(apiFilter(query));
   const linkTo = (more: Record<string, string>) => `${here}?${new URLSearchParams({ ...pageIn(query), ...more })}`;
   const picked = pickedIn(query);
   const all = countText(paging.count, paging.count_estimated);
@@ -88,10 +92,10 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
   };
 }
 
-export const subscribersPage = (visit: CompanyVisit): Promise<Answer> => showAll(visit);
+export const subscribersPage = (visit: CompanyVisit): Promise<Answer> => showList(visit);
 
-export const exportSubscribers = (visit: CompanyVisit): Shown =>
-  download(visit, "subscribers.export", filterIn(visit.query), "subscribers.csv");
+export const exportSubscribers = (visit: CompanyVisit): RawResponse =>
+  download(visit, "subscribers.export", apiFilter(visit.query), "subscribers.csv");
 
 export const addSubscriber = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
@@ -101,16 +105,16 @@ export const addSubscriber = (visit: CompanyVisit): Promise<Outcome | Answer> =>
       const { id } = await callIn(visit, "subscribers.create", { email, first_name, last_name, ...lists });
       return { goTo: companyPath(visit, `subscribers/${id}`) };
     },
-    (errors) => showAll(visit, errors),
+    (errors) => showList(visit, errors),
   );
 
 const PICK = "pick.";
 
 /** The subscribers of a form in the terms of the API: ticked boxes of a page, or all results of a search. */
-type Chosen = { subscriber_ids: string[] } | { filter: ReturnType<typeof filterIn> };
+type Selection = { subscriber_ids: string[] } | { filter: ReturnType<typeof apiFilter> };
 
-function chosenIn(form: Record<string, string>, query: Record<string, string>): Chosen | undefined {
-  if (form.all !== undefined) return { filter: filterIn(query) };
+function selectionIn(form: Record<string, string>, query: Record<string, string>): Selection | undefined {
+  if (form.all !== undefined) return { filter: apiFilter(query) };
   const ids = Object.keys(form)
     .filter((name) => name.startsWith(PICK))
     .map((name) => name.slice(PICK.length))
@@ -119,43 +123,44 @@ function chosenIn(form: Record<string, string>, query: Record<string, string>): 
 }
 
 /** The same choice as fields of the next form. */
-const fieldsOf = (chosen: Chosen, { form }: CompanyVisit): Record<string, string> => ({
+const fieldsOf = (chosen: Selection, { form }: CompanyVisit): Record<string, string> => ({
   ...("filter" in chosen ? { all: "yes" } : Object.fromEntries(chosen.subscriber_ids.map((id) => [PICK + id, "on"]))),
   back: form.back ?? "",
 });
 
 /** The list page (path relative to the company, and query) that the form was submitted from. */
-function backOf({ form }: CompanyVisit): { query: Record<string, string>; path: string } {
+function listPageOf({ form }: CompanyVisit): { query: Record<string, string>; path: string } {
   const query = pageIn(Object.fromEntries(new URLSearchParams(form.back ?? "")));
   const search = `${new URLSearchParams(query)}`;
   return { query, path: `subscribers${search && `?${search}`}` };
 }
 
 /** Appends a hint if the action stopped before all matches were changed. */
-const saidOf = (text: string, { complete }: { complete?: false }): string =>
+const withUnfinishedHint = (text: string, { complete }: { complete?: false }): string =>
   complete === false ? `${text} ${messages.people.unfinished}` : text;
 
-interface Moving {
-  chosen: Chosen;
+interface ListChange {
+  chosen: Selection;
   list: { id: string; name: string };
   back: string;
 }
 
 /** The number in the answer; for a filter it counts changed memberships only. */
-const totalOf = (chosen: Chosen, changed: number) => ("filter" in chosen ? changed : chosen.subscriber_ids.length);
+const affectedCount = (chosen: Selection, changed: number) =>
+  "filter" in chosen ? changed : chosen.subscriber_ids.length;
 
-async function addAll(visit: CompanyVisit, { chosen, list, back }: Moving): Promise<Answer> {
+async function addAll(visit: CompanyVisit, { chosen, list, back }: ListChange): Promise<Answer> {
   const done = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, add_to_lists: [list.id] });
-  const text = messages.people.added(done.added, totalOf(chosen, done.added), list.name);
-  return withResult(visit, back, { text: saidOf(text, done) });
+  const text = messages.people.added(done.added, affectedCount(chosen, done.added), list.name);
+  return withResult(visit, back, { text: withUnfinishedHint(text, done) });
 }
 
 /** Offers undo only if every selected subscriber was on the list; otherwise undoing would add people who never were. */
-async function removeAll(visit: CompanyVisit, { chosen, list, back }: Moving): Promise<Answer> {
+async function removeAll(visit: CompanyVisit, { chosen, list, back }: ListChange): Promise<Answer> {
   const done = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, remove_from_lists: [list.id] });
-  const of = totalOf(chosen, done.removed);
+  const of = affectedCount(chosen, done.removed);
   const undo = { path: "subscribers/bulk", fields: { ...fieldsOf(chosen, visit), do: "add", list: list.id } };
-  const text = saidOf(messages.people.removed(done.removed, of, list.name), done);
+  const text = withUnfinishedHint(messages.people.removed(done.removed, of, list.name), done);
   return withResult(visit, back, { text, ...(!("filter" in chosen) && done.removed === of ? { undo } : {}) });
 }
 
@@ -163,13 +168,13 @@ async function removeAll(visit: CompanyVisit, { chosen, list, back }: Moving): P
 const FINAL = { delete: "subscribers.bulkDelete", suppress: "subscribers.bulkSuppress" } as const;
 type Final = keyof typeof FINAL;
 
-async function ask(visit: CompanyVisit, work: Final, chosen: Chosen): Promise<Answer> {
-  const { query, path } = backOf(visit);
+async function askForConfirmation(visit: CompanyVisit, work: Final, chosen: Selection): Promise<Answer> {
+  const { query, path } = listPageOf(visit);
   // This page changes nothing, but people without the permission must not see it either.
   requirePermission(FINAL[work], { role: visit.company.role });
   const { count, count_estimated } =
     "filter" in chosen
-      ? await callIn(visit, "subscribers.list", { ...filterIn(query), page_size: 1 })
+      ? await callIn(visit, "subscribers.list", { ...apiFilter(query), page_size: 1 })
       : { count: chosen.subscriber_ids.length, count_estimated: undefined };
   const t = messages.people.questions[work];
   const n = countText(count, count_estimated);
@@ -188,24 +193,26 @@ async function ask(visit: CompanyVisit, work: Final, chosen: Chosen): Promise<An
 }
 
 /** Drops the page number: that page may not exist after the deletion. */
-const withoutPage = (visit: CompanyVisit): string => listLink("subscribers", backOf(visit).query, "page", "");
+const withoutPage = (visit: CompanyVisit): string => listLink("subscribers", listPageOf(visit).query, "page", "");
 
-async function deleteAll(visit: CompanyVisit, chosen: Chosen): Promise<Answer> {
+async function deleteAll(visit: CompanyVisit, chosen: Selection): Promise<Answer> {
   const done = await callIn(visit, "subscribers.bulkDelete", chosen);
-  return withResult(visit, withoutPage(visit), { text: saidOf(messages.people.deleted(done.deleted), done) });
+  return withResult(visit, withoutPage(visit), {
+    text: withUnfinishedHint(messages.people.deleted(done.deleted), done),
+  });
 }
 
-async function suppressAll(visit: CompanyVisit, chosen: Chosen): Promise<Answer> {
+async function suppressAll(visit: CompanyVisit, chosen: Selection): Promise<Answer> {
   const done = await callIn(visit, "subscribers.bulkSuppress", chosen);
   const text = messages.people.suppressedMany(done.suppressed, done.existing);
-  return withResult(visit, withoutPage(visit), { text: saidOf(text, done) });
+  return withResult(visit, withoutPage(visit), { text: withUnfinishedHint(text, done) });
 }
 
 /** Shows errors of all fields above the list, since checkboxes have no place for errors. */
-const atBulk = (errors: Errors): Errors => ({ bulk: Object.values(errors).flat() });
+const asBulkErrors = (errors: Errors): Errors => ({ bulk: Object.values(errors).flat() });
 
 /** Only the ticked ones, or all that the search finds. */
-const exportChosen = (visit: CompanyVisit, chosen: Chosen): Shown =>
+const exportChosen = (visit: CompanyVisit, chosen: Selection): RawResponse =>
   download(
     visit,
     "subscribers.export",
@@ -213,18 +220,18 @@ const exportChosen = (visit: CompanyVisit, chosen: Chosen): Shown =>
     "subscribers.csv",
   );
 
-export function changeMany(visit: CompanyVisit): Promise<Outcome | Answer> {
-  const { query, path } = backOf(visit);
-  const again = (errors: Errors) => showAll({ ...visit, query, form: {} }, atBulk(errors));
+export function bulkAction(visit: CompanyVisit): Promise<Outcome | Answer> {
+  const { query, path } = listPageOf(visit);
+  const again = (errors: Errors) => showList({ ...visit, query, form: {} }, asBulkErrors(errors));
   const refused = async (sentence: string): Promise<Answer> => ({ ...(await again({ "": [sentence] })), status: 400 });
   return orAgain(async () => {
-    const chosen = chosenIn(visit.form, query);
+    const chosen = selectionIn(visit.form, query);
     const { do: work, list: listId } = visit.form;
     if (!chosen) return refused(messages.people.nobodyPicked);
     if (work === "export") return exportChosen(visit, chosen);
     if (work === "delete-for-good") return deleteAll(visit, chosen);
     if (work === "suppress-for-good") return suppressAll(visit, chosen);
-    if (work === "delete" || work === "suppress") return ask(visit, work, chosen);
+    if (work === "delete" || work === "suppress") return askForConfirmation(visit, work, chosen);
     if (!isUuid(listId)) return refused(messages.people.noListChosen);
     const list = await callIn(visit, "subscribers.getList", { id: listId });
     const moving = { chosen, list, back: path };

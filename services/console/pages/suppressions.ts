@@ -1,6 +1,6 @@
 /** Suppressions: the list with reasons, adding one or many, and removing one, which can be undone. */
 import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppression.ts";
-import type { Shown } from "../contract.ts";
+import type { RawResponse } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { askedOf, countText, pagerOf } from "../pager.ts";
@@ -97,5 +97,5 @@ export const importSuppressions = (visit: CompanyVisit): Promise<Outcome | Answe
     (errors) => show({ ...visit, form: {} }, { errors: { file: Object.values(errors).flat() } }),
   );
 
-export const exportSuppressions = (visit: CompanyVisit): Shown =>
+export const exportSuppressions = (visit: CompanyVisit): RawResponse =>
   download(visit, "subscribers.exportSuppressions", {}, "suppressions.csv");

@@ -5,7 +5,7 @@
 import { isServiceError } from "../../lib/errors.ts";
 import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
-import type { Shown } from "../contract.ts";
+import type { RawResponse } from "../contract.ts";
 import { mailFrame } from "../mail-frame.ts";
 import { lookOf, sentencesPage, viewOf } from "../mail-look.ts";
 import { messages } from "../messages.ts";
@@ -16,14 +16,14 @@ import { contentOf, isConvertible, type Problem, problemsOf, readerOf, type Type
  * Allows the same origin, because the editor's page writes into the frame to keep its scroll position. Scripts stay
  * disabled by the frame's `sandbox` and by the policy.
  */
-function editorFrame(html: string): Shown {
+function editorFrame(html: string): RawResponse {
   const frame = mailFrame(html);
   const policy = frame.headers!["content-security-policy"]!.replace(/\bsandbox$/, "sandbox allow-same-origin");
   return { ...frame, headers: { ...frame.headers, "content-security-policy": policy } };
 }
 
 /** Empty document for the frame. */
-export const emptyFrame = (): Shown => editorFrame(lookOf({ html: "", text: "" }, "desktop"));
+export const emptyFrame = (): RawResponse => editorFrame(lookOf({ html: "", text: "" }, "desktop"));
 
 /** Returns the result or the errors by field. */
 async function orErrors<T>(work: () => Promise<T>): Promise<{ made: T } | { errors: Record<string, string[]> }> {
@@ -35,11 +35,11 @@ async function orErrors<T>(work: () => Promise<T>): Promise<{ made: T } | { erro
   }
 }
 
-const asDocument = (outcome: Awaited<ReturnType<typeof orErrors<string>>>): Shown =>
+const asDocument = (outcome: Awaited<ReturnType<typeof orErrors<string>>>): RawResponse =>
   editorFrame("made" in outcome ? outcome.made : sentencesPage(Object.values(outcome.errors).flat()));
 
 /** Shows the saved template. */
-export async function templateFrame(visit: CompanyVisit): Promise<Shown> {
+export async function templateFrame(visit: CompanyVisit): Promise<RawResponse> {
   const id = visit.params.id!;
   const view = viewOf(visit.query.view);
   if (!may(visit, "renderer.preview")) {
@@ -61,7 +61,7 @@ async function rendered(visit: CompanyVisit, typed: Typed) {
 }
 
 /** Shows the current form's mail in the frame. */
-export async function showPreview(visit: CompanyVisit): Promise<Shown> {
+export async function showPreview(visit: CompanyVisit): Promise<RawResponse> {
   requirePermission("renderer.previewContent", visit.company);
   const view = viewOf(visit.form.view);
   return asDocument(await orErrors(async () => lookOf((await rendered(visit, typedOf(visit.form))).shown, view)));

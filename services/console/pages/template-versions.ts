@@ -1,7 +1,7 @@
 /** Versions of a template, their differences, and restoring one. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { notFound } from "../../lib/errors.ts";
-import { diffOf, type Shown, shownOf } from "../line-diff.ts";
+import { type ContextLine, diffOf, withContext } from "../line-diff.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
 import { templatesPath } from "./templates.ts";
@@ -31,7 +31,7 @@ const FIELDS = ["subject", "preheader", "body", "text_body", "inline_css"] as co
 
 interface Difference {
   label: string;
-  lines: Shown[];
+  lines: ContextLine[];
 }
 
 function textOf(version: Version, field: (typeof FIELDS)[number]): string {
@@ -43,7 +43,7 @@ function textOf(version: Version, field: (typeof FIELDS)[number]): string {
 const differencesOf = (before: Version, after: Version): Difference[] =>
   FIELDS.map((field) => ({
     label: messages.templates.fields[field],
-    lines: shownOf(diffOf(textOf(before, field), textOf(after, field))),
+    lines: withContext(diffOf(textOf(before, field), textOf(after, field))),
   })).filter(({ lines }) => lines.length > 0);
 
 const numberOf = (text: string | undefined): number | undefined =>

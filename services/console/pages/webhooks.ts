@@ -67,7 +67,7 @@ export const makeWebhook = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     async (errors) => newWebhookPage(visit, errors),
   );
 
-interface Shown {
+interface ShowOptions {
   errors?: Errors;
   secret?: { text: string; says: string };
 }
@@ -76,7 +76,7 @@ const read = (visit: CompanyVisit): Promise<Endpoint> => callIn(visit, "webhooks
 
 const pathOf = (visit: CompanyVisit, rest = "") => companyPath(visit, `webhooks/${visit.params.id}${rest}`);
 
-async function show(visit: CompanyVisit, { errors = {}, secret }: Shown = {}): Promise<Answer> {
+async function show(visit: CompanyVisit, { errors = {}, secret }: ShowOptions = {}): Promise<Answer> {
   const { query, form } = visit;
   const id = visit.params.id!;
   const status = WEBHOOK_DELIVERY_STATUSES.find((one) => one === query.status);

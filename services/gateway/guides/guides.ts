@@ -43,12 +43,12 @@ export const guidesIndex = (service: string): Promise<string> => render(service,
 export const guidePage = (service: string, { slug, title }: Guide): Promise<string> =>
   render(service, title, slug, "../");
 
-export interface Found {
+export interface SearchResult {
   title: string;
   /** Relative to /docs/guides/. */
   link: string;
   excerpt: string;
 }
 
-export const searchPage = (service: string, q: string, found: readonly Found[]): string =>
+export const searchPage = (service: string, q: string, found: readonly SearchResult[]): string =>
   environment.render("search.njk", { title: q ? `Search: ${q}` : "Search", service, root: "../", q, found });

@@ -1,8 +1,8 @@
 /** Searches the sections of the guides and the operations of the reference. */
 import type { OpenApi } from "../openapi/document.ts";
-import type { Found } from "./guides.ts";
+import type { SearchResult } from "./guides.ts";
 
-interface Entry extends Found {
+interface Entry extends SearchResult {
   /** The searched text, in lower case. */
   text: string;
 }
@@ -50,7 +50,7 @@ export function operationsOf({ paths }: OpenApi): Entry[] {
 }
 
 /** Entries that contain all words, ranked by matches in the title. */
-export function search(entries: readonly Entry[], query: string): Found[] {
+export function search(entries: readonly Entry[], query: string): SearchResult[] {
   const words = query.slice(0, MAX_QUERY_LENGTH).toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
   const rank = ({ title }: Entry) => words.filter((word) => title.toLowerCase().includes(word)).length;

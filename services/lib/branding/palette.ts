@@ -40,7 +40,7 @@ const TINTS = {
 };
 const DARK_PAPER = "#1b2029";
 
-const chosen = (colour: string | undefined, otherwise: string): string =>
+const validColour = (colour: string | undefined, otherwise: string): string =>
   isColour(colour) ? colour.toLowerCase() : otherwise;
 
 /** Uses one surface colour, so that text that is legible on it is legible everywhere. */
@@ -62,7 +62,7 @@ function onto(surface: string, color: string): Palette {
 }
 
 export function paletteOf({ color, background }: StoredBranding): { light: Palette; dark: Palette } {
-  const [front, back] = [chosen(color, DEFAULT_COLOR), chosen(background, DEFAULT_BACKGROUND)];
+  const [front, back] = [validColour(color, DEFAULT_COLOR), validColour(background, DEFAULT_BACKGROUND)];
   const light = onto(back, front);
   // A dark background of the company's own also serves readers who ask for dark pages.
   return { light, dark: isDark(back) ? light : onto(DARK_PAPER, front) };

@@ -61,7 +61,7 @@ const around = (name: "blocks" | "sections") => ({
   saved: tagged("saved", { id: { type: "string", format: "uuid" } }, ["id"]),
 });
 
-const named = (prefix: string, schemas: Record<string, unknown>) =>
+const withPrefix = (prefix: string, schemas: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`${prefix}_${name}`, schema]));
 const oneOf = (prefix: string, schemas: Record<string, unknown>) => ({
   type: "object",
@@ -115,18 +115,18 @@ const richSchemas = {
 };
 
 export const DEFINITIONS: Record<string, object> = {
-  ...named("block", inColumns),
+  ...withPrefix("block", inColumns),
   blocks: oneOf("block", inColumns),
-  ...named("part", sections),
+  ...withPrefix("part", sections),
   sections: oneOf("part", sections),
-  ...named("mark", markSchemas),
+  ...withPrefix("mark", markSchemas),
   mark: oneOf("mark", markSchemas),
-  ...named("inline", inlineSchemas),
+  ...withPrefix("inline", inlineSchemas),
   inline: oneOf("inline", inlineSchemas),
   item: tagged("item", { content: { type: "array", minItems: 1, maxItems: 50, items: ref("rich_paragraph") } }, [
     "content",
   ]),
-  ...named("rich", richSchemas),
+  ...withPrefix("rich", richSchemas),
   rich: oneOf("rich", richSchemas),
   richText: tagged("doc", { content: { type: "array", minItems: 1, maxItems: 500, items: ref("rich") } }, ["content"]),
 };

@@ -139,7 +139,7 @@ const isPartOf = (one: string, other: string) => one === other || one.startsWith
  * Declarations that hold for all variable values: none of a property that variables may set, nor of its shorthands or
  * parts.
  */
-function decided(style: string | undefined, fully: string | undefined): string | undefined {
+function constantDeclarations(style: string | undefined, fully: string | undefined): string | undefined {
   if (style === undefined || fully === undefined || style === fully) return style;
   const own = declarationsIn(style);
   const known = new Set(own.map(([, declaration]) => declaration));
@@ -197,7 +197,7 @@ export function withInlinedCss(template: string, { extraCss = "", appliesSheets 
       const kept = keptCss(contentOf(element));
       return [{ ...content, text: kept && `\n${kept}\n` }];
     }
-    const given = decided(styled.get(no), fully.get(no));
+    const given = constantDeclarations(styled.get(no), fully.get(no));
     if (given === undefined || mayBeAnyId(element)) return [];
     if (!style) return [insertion(at, ` style="${escaped(given)}"`)];
     if (!hidesStyle(element)) return [{ ...style, text: `style="${escaped(given)}"` }];

@@ -18,7 +18,7 @@ const FILE = new URL("make-html-task.ts", import.meta.url).href;
 const CACHED_CHARACTERS = 8_000_000;
 
 /** Cached because both the check and the execution of a request need it. */
-const made = new LRUCache<string, MadeHtml>({
+const madeHtml = new LRUCache<string, MadeHtml>({
   maxSize: CACHED_CHARACTERS,
   sizeCalculation: ({ html, errors }) => 500 + (html ?? errors.join("")).length,
 });
@@ -32,7 +32,7 @@ export const isMade = ({ isMjml, inlinesCss }: Omit<Recipe, "body">): boolean =>
 /** Throws 429 or 503 if too much waits for a thread. */
 export async function htmlOf(companyId: string, recipe: Recipe): Promise<MadeHtml> {
   const key = keyOf(recipe);
-  const known = made.get(key);
+  const known = madeHtml.get(key);
   if (known) return known;
   try {
     const characters = recipe.body.length;
@@ -42,7 +42,7 @@ export async function htmlOf(companyId: string, recipe: Recipe): Promise<MadeHtm
       input: recipe,
       characters,
     });
-    made.set(key, result);
+    madeHtml.set(key, result);
     return result;
   } catch (error) {
     if (error instanceof TaskLimitExceeded) return { errors: [`Too much work: ${error.message}.`] };

@@ -115,10 +115,10 @@ class Outliner implements MjmlOutline {
   readonly errors: TemplateError[] = [];
   readonly #source: string;
   readonly #open: Open[] = [];
-  readonly #once = new Set<string>();
+  readonly #seenOnce = new Set<string>();
   #elements = 0;
   #longestTag = 0;
-  #spread = 0;
+  #copiedLength = 0;
 
   constructor(source: string) {
     this.#source = source;
@@ -128,7 +128,7 @@ class Outliner implements MjmlOutline {
     if (this.errors.length > 0) return;
     if (this.#elements === 0) this.#fault("An MJML template must start with <mjml>", 0);
     this.#between(end, source.length);
-    if (this.#elements * Math.max(this.#longestTag, this.#spread) > MAX_SPREAD) {
+    if (this.#elements * Math.max(this.#longestTag, this.#copiedLength) > MAX_SPREAD) {
       this.#fault("Too many elements with too long attributes", 0);
     }
   }
@@ -161,14 +161,14 @@ class Outliner implements MjmlOutline {
   #other(opening: string, at: number): number | undefined {
     const close = { "<!--": "-->", "<![CDATA[": "]]>" }[opening];
     if (!close) {
-      if (opening === "<?") return this.#behind("?>", at);
+      if (opening === "<?") return this.#endAfter("?>", at);
       this.#fault("Document types are not allowed in MJML", at);
       return undefined;
     }
-    return this.#behind(close, at);
+    return this.#endAfter(close, at);
   }
 
-  #behind(close: string, at: number): number | undefined {
+  #endAfter(close: string, at: number): number | undefined {
     const end = this.#source.indexOf(close, at + 2);
     if (end >= 0) return end + close.length;
     this.#fault(`${close} is missing`, at);
@@ -216,7 +216,7 @@ class Outliner implements MjmlOutline {
 
   /** False if the rest cannot be parsed. */
   #admit(name: string, written: string, tag: string, at: number): boolean {
-    if (this.#open.at(-1)?.name === "mj-attributes") this.#spread += tag.length;
+    if (this.#open.at(-1)?.name === "mj-attributes") this.#copiedLength += tag.length;
     this.#longestTag = Math.max(this.#longestTag, tag.length);
     if (this.#elements++ === 0 && name !== "mjml") return this.#fault("An MJML template must start with <mjml>", at);
     if (this.#elements > MAX_ELEMENTS) return this.#fault(`More than ${MAX_ELEMENTS} elements`, at);
@@ -232,8 +232,8 @@ class Outliner implements MjmlOutline {
       if (ESCAPED.test(value)) this.values.push({ start: end - value.length, end });
     }
     if (name === "mj-carousel" || (name === "mj-navbar" && HAMBURGER.test(tag))) {
-      if (this.#once.has(name)) this.#fault(`Only one <${name}> is allowed`, at);
-      this.#once.add(name);
+      if (this.#seenOnce.has(name)) this.#fault(`Only one <${name}> is allowed`, at);
+      this.#seenOnce.add(name);
     }
     if (IMAGES.has(name) && !/\salt\s*=/i.test(tag)) this.withoutAlt.push(at + 1 + name.length);
     if (name === "mj-include") {

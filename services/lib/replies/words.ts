@@ -20,7 +20,7 @@ const ROWS: readonly Row[] = [
   mailbox.FULL,
   mailbox.UNKNOWN_TO_EDGE,
   filters.HEADERS,
-  transport.DNS_AWAY,
+  transport.DNS_TEMPORARY_FAILURE,
   transport.PROGRAM,
   mailbox.CLOSED,
   // Filters.
@@ -33,7 +33,7 @@ const ROWS: readonly Row[] = [
   filters.RATE,
   // The email, the domain, the mailbox.
   transport.TOO_LARGE,
-  transport.NO_MAIL,
+  transport.ACCEPTS_NO_MAIL,
   transport.DOMAIN,
   mailbox.MOVED,
   mailbox.DISABLED,

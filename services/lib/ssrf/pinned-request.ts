@@ -7,7 +7,7 @@ import { fail } from "../tracing/span.ts";
 import { beginPart } from "../tracing/tracer.ts";
 import type { PinnedAddress } from "./guard.ts";
 
-interface Asked {
+interface RequestOptions {
   method: "GET" | "HEAD";
   headers?: OutgoingHttpHeaders;
   signal: AbortSignal;
@@ -28,7 +28,7 @@ function partOf(method: string): { over(status?: number): void } {
 }
 
 /** Resolves with the response once its headers are received. The caller must read or destroy its body. */
-export function pinnedRequest(url: URL, address: PinnedAddress, asked: Asked): Promise<IncomingMessage> {
+export function pinnedRequest(url: URL, address: PinnedAddress, asked: RequestOptions): Promise<IncomingMessage> {
   const { method, headers = {}, signal } = asked;
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const isPlain = url.protocol === "http:";

@@ -8,9 +8,9 @@ import { Parser } from "htmlparser2";
 export const MAX_NESTING = 500;
 
 /** Quick test for enough tags: most bodies have fewer and need no parsing. */
-function hasTags(html: string, least: number): boolean {
+function hasAngleBrackets(html: string, minimum: number): boolean {
   let at = -1;
-  for (let found = 0; found < least; found++) {
+  for (let found = 0; found < minimum; found++) {
     at = html.indexOf("<", at + 1);
     if (at < 0) return false;
   }
@@ -19,7 +19,7 @@ function hasTags(html: string, least: number): boolean {
 
 /** Position of the first element that is nested too deeply, or null. */
 export function tooDeepAt(html: string): number | null {
-  if (!hasTags(html, MAX_NESTING + 1)) return null;
+  if (!hasAngleBrackets(html, MAX_NESTING + 1)) return null;
   let depth = 0;
   let at: number | null = null;
   const parser = new Parser({

@@ -1,7 +1,7 @@
 /**
  * Finds problems of companies that are not caused by the machine: waiting mail, unrecorded hits, unknown time zones.
  */
-import { asked, askedOne } from "../database-state.ts";
+import { readRow, readRows } from "../database-state.ts";
 import { type Check, type Finding, findingsOf } from "./finding.ts";
 
 const AREA = "companies";
@@ -80,11 +80,11 @@ export function companyChecks(): Check[] {
     work: async () => [await work()],
   });
   return [
-    check("mail servers", async () => failingServersFinding(await asked<FailingServer>(FAILING_SERVERS))),
+    check("mail servers", async () => failingServersFinding(await readRows<FailingServer>(FAILING_SERVERS))),
     check("opens and clicks", async () => {
       const since = Math.floor(Date.now() / HOUR_MS) - 24;
-      return unrecordedHitsFinding(await askedOne<UnrecordedHits>(UNRECORDED_HITS, [since]));
+      return unrecordedHitsFinding(await readRow<UnrecordedHits>(UNRECORDED_HITS, [since]));
     }),
-    check("time zones", async () => timeZonesFinding(await asked(UNKNOWN_ZONES))),
+    check("time zones", async () => timeZonesFinding(await readRows(UNKNOWN_ZONES))),
   ];
 }

@@ -1,5 +1,5 @@
 /** Renders findings for a terminal and as an exit code. */
-import { fitted, shown } from "../table.ts";
+import { fitted, withoutControls } from "../table.ts";
 import type { Finding } from "./finding.ts";
 
 /** Follows monitoring plugins: 0 ok, 1 warnings, 2 failures. */
@@ -22,8 +22,8 @@ export function reportOf(found: readonly Finding[], all: boolean): string {
   const areaWidth = width(({ area }) => area);
   const checkWidth = width(({ check }) => check);
   const lines = findings.flatMap(({ area, check, state, found, advice }) => [
-    `${state.padEnd(4)}  ${fitted(area, areaWidth)}  ${fitted(check, checkWidth)}  ${shown(found)}`.trimEnd(),
-    ...(advice ? [`      → ${shown(advice)}`] : []),
+    `${state.padEnd(4)}  ${fitted(area, areaWidth)}  ${fitted(check, checkWidth)}  ${withoutControls(found)}`.trimEnd(),
+    ...(advice ? [`      → ${withoutControls(advice)}`] : []),
   ]);
   const count = (wanted: Finding["state"]) => found.filter(({ state }) => state === wanted).length;
   const more = all || count("ok") === 0 ? "" : " (--all lists them)";

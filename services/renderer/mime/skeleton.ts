@@ -5,7 +5,7 @@
  */
 import { createHmac } from "node:crypto";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
-import { fixedPiece, type MailPiece, MailText } from "../../lib/mail-text.ts";
+import { fixedPiece, type MailPiece, RawMessage } from "../../lib/raw-message.ts";
 import type { Node } from "../../lib/template/parser.ts";
 import { type Bodies, htmlProgram, subjectProgram, textProgram } from "../bodies/bodies.ts";
 import { type Content, type Installation, Unrenderable } from "../content.ts";
@@ -18,7 +18,7 @@ import { encodeQuotedPrintable } from "./quoted-printable.ts";
 
 export interface Mail {
   /** CRLF lines, none beginning with "."; `tail` follows, if there is one. */
-  text: MailText;
+  text: RawMessage;
   /** Number of pieces that are headers, including the empty line after them. */
   headPieces: number;
   smtputf8: boolean;
@@ -175,7 +175,7 @@ export function skeletonOf(
         last,
       ];
       const pieces = head.concat(text(scope), (copy ? untracked : tracked)(scope));
-      return { text: new MailText(pieces), headPieces: head.length, smtputf8 };
+      return { text: new RawMessage(pieces), headPieces: head.length, smtputf8 };
     },
   };
 }

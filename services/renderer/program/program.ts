@@ -3,7 +3,7 @@
  * for the rest. One program per use of a body (tracked mail, copy for cc, web view, text part), all from the same tree.
  */
 
-import { fixedPiece, type MailPiece } from "../../lib/mail-text.ts";
+import { fixedPiece, type MailPiece } from "../../lib/raw-message.ts";
 import type { Node, Path } from "../../lib/template/parser.ts";
 import { TOKEN_LENGTH } from "../../lib/tokens/link-token.ts";
 import { MAX_URL_LENGTH } from "../bodies/tracked-links.ts";

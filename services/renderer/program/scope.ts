@@ -67,7 +67,7 @@ const dataOf = (data: Data | string | null | undefined): Data =>
 
 /** The receiver's own field wins over the subscriber's; one in another case fills a gap. */
 const nameIn = (variables: Data, name: string, otherwise: string | null | undefined): unknown =>
-  own(variables, name) ?? (otherwise || (variables === NOTHING ? otherwise : ownAnyCase(variables, name)));
+  ownValue(variables, name) ?? (otherwise || (variables === NOTHING ? otherwise : ownAnyCase(variables, name)));
 
 export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "tokens" | "preferencesUrl">): Scope {
   const variables = dataOf(recipient.variables);
@@ -106,10 +106,10 @@ function ownAnyCase(data: Data, name: string): unknown {
   return other === null ? undefined : data[other];
 }
 
-const own = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined);
+const ownValue = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined);
 
 /** Follows `steps` through own properties of objects and arrays. */
-function dig(value: unknown, steps: readonly string[], property: typeof own): unknown {
+function dig(value: unknown, steps: readonly string[], property: typeof ownValue): unknown {
   let current = value;
   for (let i = 0; i < steps.length; i++) {
     if (typeof current !== "object" || current === null) return undefined;
@@ -119,13 +119,13 @@ function dig(value: unknown, steps: readonly string[], property: typeof own): un
 }
 
 /** A field whose name contains a dot is found by its full name before the dot is taken as a path separator. */
-function find(data: Data, name: string, steps: readonly string[], property: typeof own): unknown {
+function find(data: Data, name: string, steps: readonly string[], property: typeof ownValue): unknown {
   if (data === NOTHING) return undefined;
   const whole = property(data, name);
   return whole === undefined && steps.length > 1 ? dig(data, steps, property) : whole;
 }
 
-const findIn = (scope: Scope, name: string, steps: readonly string[], property: typeof own): unknown =>
+const findIn = (scope: Scope, name: string, steps: readonly string[], property: typeof ownValue): unknown =>
   find(scope.variables, name, steps, property) ??
   find(scope.attributes, name, steps, property) ??
   find(scope.fallback, name, steps, property);
@@ -154,7 +154,7 @@ export function reader(path: Path): Read {
   const builtIn = isBuiltIn(name) ? builtIns[name.toLowerCase()]! : undefined;
   // An exact match wins, wherever it is.
   return (scope, item, index) =>
-    findIn(scope, name, steps, own) ?? builtIn?.(scope, item, index) ?? findIn(scope, name, steps, ownAnyCase);
+    findIn(scope, name, steps, ownValue) ?? builtIn?.(scope, item, index) ?? findIn(scope, name, steps, ownAnyCase);
 }
 
 /** False for absent, empty and off; "false" and "0" come from CSV files. */

@@ -52,14 +52,14 @@ export function brokenLink(address: string): BrokenLink | undefined {
   return HAS_SCHEME.test(text) && !NOT_OPENABLE.test(text) ? undefined : { address };
 }
 
-interface Found extends BrokenLink {
+interface PositionedLink extends BrokenLink {
   start: number;
   end: number;
   /** Replacement text: names within tags must not be escaped. */
   source: string | undefined;
 }
 
-function brokenIn(html: string): Found[] {
+function brokenIn(html: string): PositionedLink[] {
   return outlineOf(html).addresses.flatMap(({ start, end }) => {
     const source = html.slice(start, end);
     const found = brokenLink(unescapeHtml(source));

@@ -83,7 +83,7 @@ async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap
   );
 }
 
-export interface Asked {
+export interface OwnersAnswer {
   /** Leases that must not be recovered yet. */
   wait: ExpiredLease[];
   /** Campaigns of leases that were settled. */
@@ -94,7 +94,7 @@ export async function askOwners(
   peers: Peers | undefined,
   expired: readonly ExpiredLease[],
   onError: (error: Error) => void,
-): Promise<Asked> {
+): Promise<OwnersAnswer> {
   if (!peers || expired.length === 0) return { wait: [], settledCampaignIds: [] };
   const alive = new Set(peers.nodes());
   const open = new Map<string, ExpiredLease>();

@@ -62,7 +62,7 @@ export class BatchAdmission {
   }
 
   /** SMTP configurations that get no newsletter batches in this round. */
-  get suppliedIds(): string[] {
+  get saturatedIds(): string[] {
     return [...this.#demand].flatMap(([{ config }, demand]) => (isMet(demand) ? [config.id] : []));
   }
 

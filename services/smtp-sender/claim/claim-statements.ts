@@ -20,14 +20,14 @@ export interface Excluded {
   smtpConfigIds: readonly string[];
   campaignIds: readonly string[];
   /** Servers with enough newsletter batches; transactional mail is still claimed. */
-  suppliedIds: readonly string[];
+  saturatedIds: readonly string[];
 }
 
-const values = ({ companyIds, smtpConfigIds, campaignIds, suppliedIds }: Excluded) => [
+const values = ({ companyIds, smtpConfigIds, campaignIds, saturatedIds }: Excluded) => [
   companyIds,
   smtpConfigIds,
   campaignIds,
-  suppliedIds,
+  saturatedIds,
 ];
 
 // Sub-selects, which PostgreSQL hashes: with lists each of 10,000 waiting campaigns would be compared with each of hundreds
@@ -207,13 +207,13 @@ export const CAMPAIGNS_WITH_DUE_COPIES = `
   limit ${MAX_CAMPAIGNS}`;
 
 export const campaignsWithDueCopies = (
-  { smtpConfigIds, campaignIds, suppliedIds }: Excluded,
+  { smtpConfigIds, campaignIds, saturatedIds }: Excluded,
   connection: PinnedConnection,
 ): Promise<ClaimableCampaign[]> =>
   connection.run<ClaimableCampaign>("campaigns-with-due-copies", CAMPAIGNS_WITH_DUE_COPIES, [
     smtpConfigIds,
     campaignIds,
-    suppliedIds,
+    saturatedIds,
   ]);
 
 const FAIL_QUEUED_COPIES = `

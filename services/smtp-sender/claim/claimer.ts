@@ -45,9 +45,9 @@ export class Claimer implements Claims {
    * End of the time for which a company (hourly limit reached), a configuration (daily limit reached) or a campaign
    * (stopped) is skipped.
    */
-  #parked = new Map<string, number>();
-  #parkedConfigs = new Map<string, number>();
-  #skipped = new Map<string, number>();
+  #pausedCompanies = new Map<string, number>();
+  #pausedConfigs = new Map<string, number>();
+  #skippedCampaigns = new Map<string, number>();
   #ending = new Set<Promise<unknown>>();
   /** Leases that are being released after the end of their batch. */
   readonly endingChunks = new Set<LeasedChunk>();
@@ -58,22 +58,22 @@ export class Claimer implements Claims {
   }
 
   park(companyId: string, ms: number): void {
-    this.#parked.set(companyId, performance.now() + ms);
+    this.#pausedCompanies.set(companyId, performance.now() + ms);
     setTimeout(() => this.check(), ms + 1).unref();
   }
 
   parkConfig(smtpConfigId: string, ms: number): void {
-    this.#parkedConfigs.set(smtpConfigId, performance.now() + ms);
+    this.#pausedConfigs.set(smtpConfigId, performance.now() + ms);
     setTimeout(() => this.check(), ms + 1).unref();
   }
 
   unparkConfig(smtpConfigId: string): void {
-    if (this.#parkedConfigs.delete(smtpConfigId)) this.check();
+    if (this.#pausedConfigs.delete(smtpConfigId)) this.check();
   }
 
   /** Skips a campaign that was just stopped, so that a round that read its row before does not claim it. */
   skip(campaignId: string): void {
-    this.#skipped.set(campaignId, performance.now() + SKIPPED_MS);
+    this.#skippedCampaigns.set(campaignId, performance.now() + SKIPPED_MS);
   }
 
   check(): void {
@@ -106,16 +106,16 @@ export class Claimer implements Claims {
 
   #excluded(admission: BatchAdmission, campaignIds: Iterable<string>): Excluded {
     const now = performance.now();
-    for (const times of [this.#parked, this.#parkedConfigs, this.#skipped]) {
+    for (const times of [this.#pausedCompanies, this.#pausedConfigs, this.#skippedCampaigns]) {
       for (const [id, until] of times) if (until < now) times.delete(id);
     }
     const backingOff: string[] = [];
     for (const { config, backingOffUntil } of this.#servers.all) if (backingOffUntil > now) backingOff.push(config.id);
     return {
-      companyIds: [...this.#parked.keys()],
-      smtpConfigIds: [...backingOff, ...this.#parkedConfigs.keys()],
-      campaignIds: [...this.#skipped.keys(), ...campaignIds],
-      suppliedIds: admission.suppliedIds,
+      companyIds: [...this.#pausedCompanies.keys()],
+      smtpConfigIds: [...backingOff, ...this.#pausedConfigs.keys()],
+      campaignIds: [...this.#skippedCampaigns.keys(), ...campaignIds],
+      saturatedIds: admission.saturatedIds,
     };
   }
 
@@ -128,7 +128,7 @@ export class Claimer implements Claims {
   }
 
   /** Campaigns that need no further chunk for now. */
-  #suppliedCampaigns(): Set<string> {
+  #saturatedCampaigns(): Set<string> {
     const supplied = new Set<string>();
     for (const server of this.#servers.all) {
       for (const { campaign } of server.batches) {
@@ -148,7 +148,7 @@ export class Claimer implements Claims {
     const timeline = this.#context.history.timeline;
     if (timeline === undefined) return false;
     const admission = new BatchAdmission(this.#servers, "chunk", settings.maxBatches);
-    const found = await claimableCampaigns(this.#excluded(admission, this.#suppliedCampaigns()), reads);
+    const found = await claimableCampaigns(this.#excluded(admission, this.#saturatedCampaigns()), reads);
     const served = new Map<string, { campaign: ClaimableCampaign; server: Server }>();
     const servers = await this.#serversFor(found, admission);
     for (const campaign of found) {
@@ -174,7 +174,7 @@ export class Claimer implements Claims {
       const source = new ChunkSource(this.#context, campaign, chunk);
       const batch = this.#begin(server, campaign, source, tokens);
       batchClaimed(batch, validFrom);
-      if (this.#stopped || this.#skipped.has(campaign.campaign_id)) batch.end();
+      if (this.#stopped || this.#skippedCampaigns.has(campaign.campaign_id)) batch.end();
     }
     if (leased.length === 0) return false;
     if (found.length === MAX_CAMPAIGNS) return true;

@@ -6,7 +6,7 @@ import { seal } from "../../lib/secrets.ts";
 import type { NewConfig } from "../contract-configs.ts";
 import { hostError, passwordError } from "./config-errors.ts";
 
-type Given = NonNullable<NewConfig["bounce_mailbox"]>;
+type GivenMailbox = NonNullable<NewConfig["bounce_mailbox"]>;
 
 const IMPLICIT_TLS_PORT = 993;
 const PLAIN_PORT = 143;
@@ -21,7 +21,7 @@ const withDefaults = <T>(given: T | null | undefined, stored: T | undefined, def
   given === null ? defaults : (given ?? stored ?? defaults);
 
 /** Merges the request, the stored row and the defaults, without the password. */
-function merged(given: Given, stored: BounceMailbox | null) {
+function merged(given: GivenMailbox, stored: BounceMailbox | null) {
   const useTls = withDefaults(given.use_tls, stored?.useTls, true);
   return {
     host: (given.host ?? stored?.host ?? "").trim(),
@@ -34,7 +34,7 @@ function merged(given: Given, stored: BounceMailbox | null) {
 }
 
 /** Error sentences, each starting with its field's name. */
-export async function mailboxErrors(given: Given, stored: BounceMailbox | null): Promise<string[]> {
+export async function mailboxErrors(given: GivenMailbox, stored: BounceMailbox | null): Promise<string[]> {
   const wanted = merged(given, stored);
   const errors = stored ? [] : REQUIRED.filter((field) => !isGiven(given[field])).map(required);
   if (given.host !== undefined) {

@@ -61,7 +61,7 @@ export async function hostError(host: string): Promise<string | undefined> {
   return undefined;
 }
 
-interface Given {
+interface GivenConfig {
   host?: string;
   bounce_address?: string | null;
   warmup?: Warmup | null;
@@ -69,7 +69,7 @@ interface Given {
 }
 
 export async function configErrors(
-  given: Given,
+  given: GivenConfig,
   isValid: (field: "host" | "bounce_address" | "warmup" | "domain_limits") => boolean,
 ): Promise<FieldErrors> {
   const errors: FieldErrors = {};

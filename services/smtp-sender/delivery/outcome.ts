@@ -59,7 +59,7 @@ interface Tried {
   isTransactional: boolean;
 }
 
-function decided(result: TransactionResult, isTransactional: boolean): Outcome {
+function outcomeOfResult(result: TransactionResult, isTransactional: boolean): Outcome {
   switch (result.kind) {
     case "accepted":
       return { status: "sent", error: null, reply: result.reply };
@@ -79,7 +79,7 @@ function decided(result: TransactionResult, isTransactional: boolean): Outcome {
 }
 
 export function outcomeOf(result: TransactionResult, { tries, isTransactional }: Tried): Outcome {
-  const outcome = decided(result, isTransactional);
+  const outcome = outcomeOfResult(result, isTransactional);
   if (outcome.status !== "deferred" || tries < MAX_TRIES) return outcome;
   const failed: Outcome = { ...outcome, status: "failed", error: `Given up after ${tries} attempts. ${outcome.error}` };
   return outcome.reply && isMailboxRefusal(outcome.reply) ? { ...failed, bounce: "soft" } : failed;

@@ -105,9 +105,9 @@ export async function saveKeys(config: SmtpConfig, keys: ConfigKey[], transactio
 /** Algorithm of a generated key, as written in its record. */
 const algorithmIn = (record: string): DkimAlgorithm => (record.includes("k=ed25519;") ? "ed25519" : "rsa");
 
-type Shown = Omit<ConfigKey, "id" | "sealed">;
+type VisibleKey = Omit<ConfigKey, "id" | "sealed">;
 
-export const madeKeyView = ({ domain, selector, isActive }: Shown, record: string): MadeKey => ({
+export const madeKeyView = ({ domain, selector, isActive }: VisibleKey, record: string): MadeKey => ({
   domain,
   selector,
   algorithm: algorithmIn(record),
@@ -116,7 +116,7 @@ export const madeKeyView = ({ domain, selector, isActive }: Shown, record: strin
 });
 
 /** Active keys: an object if there is one, an array for two; and the waiting keys. */
-export function dkimView(keys: readonly Shown[]): { dkim: DkimView; dkim_waiting: MadeKey[] } {
+export function dkimView(keys: readonly VisibleKey[]): { dkim: DkimView; dkim_waiting: MadeKey[] } {
   const shown = keys
     .filter(({ isActive }) => isActive)
     .map((key) =>

@@ -3,7 +3,7 @@
  * written in slices as fast as the socket drains, so that ten connections do not hold ten copies.
  */
 import type { Socket } from "node:net";
-import { MailText } from "../../lib/mail-text.ts";
+import { RawMessage } from "../../lib/raw-message.ts";
 import type { OutgoingMessage } from "./transaction.ts";
 
 const DOT = ".\r\n";
@@ -60,7 +60,7 @@ export class BodyWriter {
     if (length <= ONE_WRITE) {
       this.dotWritten = true;
       this.#writeAtOnce(
-        typeof message === "string" ? new MailText([message]) : message,
+        typeof message === "string" ? new RawMessage([message]) : message,
         more.join("") + DOT + commands,
       );
       return;
@@ -75,7 +75,7 @@ export class BodyWriter {
   }
 
   /** Writes a whole message and `rest`, which follows it. */
-  #writeAtOnce(text: MailText, rest: string): void {
+  #writeAtOnce(text: RawMessage, rest: string): void {
     const length = text.length + rest.length;
     if (slabUsed + length > SLAB_BYTES) {
       slab = Buffer.allocUnsafeSlow(SLAB_BYTES);

@@ -1,5 +1,5 @@
 /** Defines a mail transaction: its message, its commands up to DATA, the meaning of the replies, and its result. */
-import type { MailText } from "../../lib/mail-text.ts";
+import type { RawMessage } from "../../lib/raw-message.ts";
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
@@ -13,7 +13,7 @@ export interface OutgoingMessage {
    * The message in one or two parts with CRLF lines, as latin1 characters. The second may be shared by many messages
    * and has no line that begins with a dot.
    */
-  body: readonly (string | MailText)[];
+  body: readonly (string | RawMessage)[];
   bytes: number;
   smtpUtf8: boolean;
   eightBit: boolean;

@@ -30,7 +30,7 @@ export interface Columns {
 const underscored = (name: string) => name.toLowerCase().replace(/[\s-]+/g, "_");
 
 const MAX_SHOWN = 30;
-const shown = (names: readonly string[]) =>
+const listed = (names: readonly string[]) =>
   names
     .filter((name) => name !== "")
     .slice(0, MAX_SHOWN)
@@ -69,7 +69,7 @@ function mappedColumns(names: readonly string[], mapping: Mapping): Map<number, 
     const exact = names.indexOf(column.trim());
     const at = exact === -1 ? names.findIndex((name) => squashed(name) === squashed(column)) : exact;
     if (at === -1) {
-      const sentence = `The file has no column "${column.slice(0, 100)}". It has: ${shown(names)}.`;
+      const sentence = `The file has no column "${column.slice(0, 100)}". It has: ${listed(names)}.`;
       throw invalid({ mapping: [sentence] });
     }
     if (mapped.has(at)) throw invalid({ mapping: [`The column "${names[at]!.slice(0, 100)}" appears twice.`] });
@@ -208,7 +208,7 @@ export function addressColumn(names: readonly string[]): number {
 }
 
 export const missingColumn = (column: string, names: readonly string[]) =>
-  fileError(`The header has no column "${column}". It has: ${shown(names)}.`);
+  fileError(`The header has no column "${column}". It has: ${listed(names)}.`);
 
 /** Column names of a file without a header: their numbers from 1. */
 export const numbersOf = (cells: readonly string[]): string[] => cells.map((_, at) => String(at + 1));

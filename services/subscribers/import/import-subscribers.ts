@@ -107,7 +107,7 @@ function counted({ created, matched, restricted }: Merged, repeated: number, tal
 }
 
 /** Removes addresses of erased persons before the report is stored. */
-const kept = (report: ImportReport): ImportReport => ({
+const storedReport = (report: ImportReport): ImportReport => ({
   ...report,
   errors: report.errors.map((one) => (one.error.endsWith(ERASED_ERROR) ? { ...one, email: "" } : one)),
 });
@@ -150,7 +150,7 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
       columns: types,
       decoded_cells: tally.decoded,
     };
-    await job.finish?.(client, kept(report));
+    await job.finish?.(client, storedReport(report));
     return report;
   };
   return importTransaction(companyId, run, { isSmall: isSmall(job) });

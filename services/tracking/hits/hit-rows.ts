@@ -83,7 +83,7 @@ const ofChange: Fill<MailChange & { mail: MailOfRow }, typeof CHANGED> = {
   clicked_ms: (change) => ms(change.clicked_at),
 };
 
-interface Given {
+interface GivenHits {
   events: readonly EventRow[];
   changes: readonly MailChange[];
   mails: ReadonlyMap<string, MailOfRow>;
@@ -93,7 +93,7 @@ interface Given {
 
 const isSubscribed = ({ link, mail }: EventOfMail) => mail.subscribed.includes(link === null ? "opened" : "clicked");
 
-export function rowsOf(given: Given): { to: keyof typeof WRITE; values: Value[][] } {
+export function rowsOf(given: GivenHits): { to: keyof typeof WRITE; values: Value[][] } {
   const { changes, mails, mayUseHits } = given;
   const events = given.events.map((event): EventOfMail => ({ ...event, mail: mails.get(event.sent_email_id)! }));
   const fitsHits = ({ has_own_url, ip }: EventOfMail) => mayUseHits && !has_own_url && isStorableIp(ip);

@@ -90,7 +90,7 @@ export const IN_EVENTS = { ...OF_EVENT, is_first: "bool", is_first_of_link: "boo
 
 type Columns = Readonly<Record<string, string>>;
 
-const given = (columns: Columns, first: number, alias: string) => {
+const unnested = (columns: Columns, first: number, alias: string) => {
   const arrays = Object.values(columns).map((type, n) => `$${first + n}::${type}[]`);
   return `unnest(${arrays.join(", ")}) ${alias} (${Object.keys(columns).join(", ")})`;
 };
@@ -101,7 +101,7 @@ const METADATA = `jsonb_build_object('user_agent', e.user_agent, 'ip', e.ip, 'ma
 const hits = (first: number): string[] => [
   `hit as (
     insert into hits (id, company_no, campaign_no, seq, link, flags, ip, agent)
-    select id, company_no, campaign_no, seq, link, flags, nullif(ip, '')::inet, agent from ${given(IN_HITS, first, "e")})`,
+    select id, company_no, campaign_no, seq, link, flags, nullif(ip, '')::inet, agent from ${unnested(IN_HITS, first, "e")})`,
 ];
 
 /** Events as sent to webhooks, with the recipient's address. */
@@ -109,7 +109,7 @@ const subscribed = (first: number): string[] => [
   `event_of_hit as (
     select e.id, e.company_id, case e.link when 0 then 'opened' else 'clicked' end as type, coalesce(s.email, p.email) as recipient,
       e.sent_email_id, e.campaign_id, ${METADATA} as metadata, hit_at(e.id) as created_at
-    from ${given(SUBSCRIBED, first, "e")}
+    from ${unnested(SUBSCRIBED, first, "e")}
     cross join lateral (select email, subscriber_id from sent_emails where campaign_no = e.campaign_no and seq = e.seq limit 1) s
     left join lateral (${subscriberAt("e.company_id", "s.subscriber_id", "r.email")}) p on true)`,
   `queued_of_hit as (${outboxInsert("event_of_hit")})`,
@@ -123,7 +123,7 @@ const events = (first: number): string[] => [
     select e.id, e.company_id, e.campaign_id, e.sent_email_id, case e.link when 0 then 'opened' else 'clicked' end,
       coalesce(m.email, p.email), e.machine, nullif(e.link, 0::smallint), e.is_first, e.is_first_of_link, ${METADATA},
       to_timestamp(e.at_ms / 1000), m.variant
-    from ${given(IN_EVENTS, first, "e")}
+    from ${unnested(IN_EVENTS, first, "e")}
     join mail m on m.campaign_no = e.campaign_no and m.seq = e.seq
     left join lateral (${subscriberAt("e.company_id", "m.subscriber_id", "r.email")}) p on true
     returning *)`,
@@ -134,7 +134,7 @@ const write = (parts: readonly string[], queued: readonly string[]) => `
   with mail as (
     update sent_emails s set opens = coalesce(s.opens, 0) + m.opens, clicks = coalesce(s.clicks, 0) + m.clicks,
       opened_at = to_timestamp(m.opened_ms / 1000), clicked_at = to_timestamp(m.clicked_ms / 1000)
-    from ${given(CHANGED, 1, "m")}
+    from ${unnested(CHANGED, 1, "m")}
     where s.campaign_no = m.campaign_no and s.seq = m.seq
     returning s.campaign_no, s.seq, s.subscriber_id, s.email, s.variant),
   ${parts.join(",\n  ")}

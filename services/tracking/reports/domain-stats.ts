@@ -106,14 +106,14 @@ async function lastRefusals(client: Client, companyId: string, rows: readonly Ro
   return found;
 }
 
-interface Asked {
+interface StatsOptions {
   companyId: string;
   since: Date;
   campaign: string | undefined;
   bounds: ReturnType<typeof boundsOf>;
 }
 
-async function count(client: Client, { companyId, since, campaign, bounds }: Asked): Promise<DomainStats> {
+async function count(client: Client, { companyId, since, campaign, bounds }: StatsOptions): Promise<DomainStats> {
   const [found] = await (campaign === undefined
     ? query<Sizes>(SIZES_OF_DAYS, [companyId, since], client)
     : query<Sizes>(SIZES_OF_CAMPAIGN, [companyId, campaign], client));

@@ -19,7 +19,7 @@ import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { firstIdAt } from "../../lib/ids.ts";
 
-type Asked = ParamsOf<"tracking.listEvents">;
+type ListParams = ParamsOf<"tracking.listEvents">;
 type Event = ReturnsOf<"tracking.listEvents">["results"][number];
 
 interface Row extends Omit<Event, "timestamp"> {
@@ -48,7 +48,10 @@ const DELETED = (column: "id" | "no") =>
 const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in ${DELETED("id")})`;
 
 /** Counter for exactly this filter, if there is one. */
-function counterFor(companyId: string, { type, campaign, recipient, source, since, until }: Asked): Partial<Listing> {
+function counterFor(
+  companyId: string,
+  { type, campaign, recipient, source, since, until }: ListParams,
+): Partial<Listing> {
   if (recipient || source || since || until) return {};
   // No counter exists for several types or campaigns.
   if (Array.isArray(type) || Array.isArray(campaign)) return {};
@@ -83,7 +86,7 @@ interface Source {
 const RECIPIENT_OF_HIT = `left join sent_emails s on s.campaign_no = h.campaign_no and s.seq = h.seq
   left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id`;
 
-function sources(companyId: string, asked: Asked): { sources: Source[]; values: unknown[] } {
+function sources(companyId: string, asked: ListParams): { sources: Source[]; values: unknown[] } {
   const values: unknown[] = [companyId];
   const add = (value: unknown) => `$${values.push(value)}`;
   const { campaign, since, until, search } = asked;
@@ -166,7 +169,7 @@ const all = (given: readonly Source[], range?: PageRange) => {
 };
 
 /** Converts days to the instants at which they begin. */
-async function withInstants(companyId: string, asked: Asked): Promise<Asked> {
+async function withInstants(companyId: string, asked: ListParams): Promise<ListParams> {
   const instant = async (given: string) => (await boundOf(companyId, given)).toISOString();
   return {
     ...asked,
@@ -175,7 +178,7 @@ async function withInstants(companyId: string, asked: Asked): Promise<Asked> {
   };
 }
 
-function listing(companyId: string, asked: Asked): Listing {
+function listing(companyId: string, asked: ListParams): Listing {
   const { sources: both, values } = sources(companyId, asked);
   return {
     from: all(both),
@@ -211,7 +214,7 @@ async function read(companyId: string, keys: readonly Key[]): Promise<Row[]> {
   return keys.flatMap(({ id }) => rows.get(id) ?? []);
 }
 
-export async function listEvents(ctx: Ctx<Asked>): Promise<Page<Event>> {
+export async function listEvents(ctx: Ctx<ListParams>): Promise<Page<Event>> {
   const companyId = companyOf(ctx);
   const { results: keys, ...page } = await listPage<Key>(
     listing(companyId, await withInstants(companyId, ctx.params)),

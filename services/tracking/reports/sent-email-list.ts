@@ -12,7 +12,7 @@ import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { copiesOfMails } from "./copies-of-mails.ts";
 import { CAME_BACK, campaignsOf, HANDED_OVER, hasStatus, mailsOf } from "./mails-by-status.ts";
 
-type Asked = ParamsOf<"tracking.listSentEmails">;
+type ListParams = ParamsOf<"tracking.listSentEmails">;
 type SentEmail = ReturnsOf<"tracking.listSentEmails">["results"][number];
 
 interface Row {
@@ -106,7 +106,7 @@ const nearestOf =
       ${limit > MOST_BY_KEY ? OTHERS : OTHERS_BY_KEY}`;
   };
 
-function listing(companyId: string, asked: Asked): Listing {
+function listing(companyId: string, asked: ListParams): Listing {
   // Campaigns without a number have no recipients yet.
   const where = ["c.company_id = $1", "c.no is not null", "c.recipients_state = 'kept'"];
   const values: unknown[] = [companyId];
@@ -158,7 +158,7 @@ async function senderDomains(companyId: string, rows: readonly Row[]): Promise<M
 
 const SUBJECTS_MS = 1_500;
 
-export async function listSentEmails(ctx: Ctx<Asked>): Promise<Page<SentEmail>> {
+export async function listSentEmails(ctx: Ctx<ListParams>): Promise<Page<SentEmail>> {
   const companyId = companyOf(ctx);
   const { results, ...page } = await listPage<Row>(listing(companyId, ctx.params), ctx.params);
   await withIds(results);

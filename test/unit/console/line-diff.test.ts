@@ -1,4 +1,4 @@
-import { diffOf, shownOf } from "../../../services/console/line-diff.ts";
+import { diffOf, withContext } from "../../../services/console/line-diff.ts";
 
 const marks = (before: string, after: string) =>
   diffOf(before, after).map(({ kind, text }) => `${{ same: " ", removed: "-", added: "+" }[kind]}${text}`);
@@ -25,7 +25,7 @@ function commonLength(a: string[], b: string[]): number {
 describe("the difference of two texts", () => {
   test("is empty for equal texts, whatever their line ends", () => {
     expect(diffOf("", "")).toEqual([]);
-    expect(shownOf(diffOf("a\nb", "a\r\nb"))).toEqual([]);
+    expect(withContext(diffOf("a\nb", "a\r\nb"))).toEqual([]);
   });
 
   test("names what was removed, added and replaced", () => {
@@ -63,7 +63,7 @@ describe("the difference of two texts", () => {
   test("is shown with three lines around it, numbered in both texts, and gaps between", () => {
     const before = Array.from({ length: 30 }, (_, n) => `${n + 1}`);
     const after = before.with(9, "ten").toSpliced(20, 1);
-    const shown = shownOf(diffOf(before.join("\n"), after.join("\n")));
+    const shown = withContext(diffOf(before.join("\n"), after.join("\n")));
     expect(shown.map((line) => (line.kind === "gap" ? `(${line.lines})` : line.text)).join(" ")).toBe(
       "(6) 7 8 9 10 ten 11 12 13 (4) 18 19 20 21 22 23 24 (6)",
     );
@@ -74,7 +74,7 @@ describe("the difference of two texts", () => {
 
   test("is cut beyond a readable length", () => {
     const text = Array.from({ length: 500 }, (_, n) => `${n}`).join("\n");
-    const shown = shownOf(diffOf("", text), 100);
+    const shown = withContext(diffOf("", text), 100);
     expect(shown).toHaveLength(101);
     expect(shown.at(-1)).toEqual({ kind: "gap", lines: 400 });
   });

@@ -65,7 +65,7 @@ test.each([
 
 test("a transport that has enough still gets transactional mail, and counts as supplied", () => {
   const { admission, transport } = transportAt({ lefts: Array(10).fill(500), connections: 10, recent: 20 });
-  expect(admission.suppliedIds).toEqual(["s"]);
+  expect(admission.saturatedIds).toEqual(["s"]);
   expect(admission.admit(campaign(500), transport)).toBe(false);
   expect(admission.admit(campaign(1, { is_transactional: true }), transport)).toBe(true);
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import * as tls from "node:tls";
-import { MailText } from "../../../services/lib/mail-text.ts";
+import { RawMessage } from "../../../services/lib/raw-message.ts";
 import { BodyWriter } from "../../../services/smtp-sender/smtp/body.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 
@@ -77,7 +77,7 @@ test("a message that is not dot-stuffed as promised does not end early", async (
   try {
     const [{ ours, theirs }] = pairs as [(typeof pairs)[0]];
     const writer = new BodyWriter(ours, () => {});
-    const inPieces = new MailText([Buffer.from("g\r\n"), ".h", Buffer.from(".i"), "\r\n"]);
+    const inPieces = new RawMessage([Buffer.from("g\r\n"), ".h", Buffer.from(".i"), "\r\n"]);
     for (const text of [".a\r\n", "b\r\n.\r\nc\r\n", "d d", inPieces, `e\r\n.${"f".repeat(200_000)}`])
       writer.write([text], COMMANDS);
     const received = readAll(theirs);

@@ -107,7 +107,7 @@ export const DELAY_SUBJECT = anyOf(
 );
 
 /** Text that announces further attempts. */
-export const GOES_ON = anyOf(
+export const STILL_RETRYING = anyOf(
   "delivery attempts will (?:be )?continue",
   "will be retried (?:for|until)",
   "(?:do not|don't) need to re-?send",
@@ -130,7 +130,7 @@ export const DELAYED = anyOf(
 );
 
 /** Text that occurs beside the above if delivery finally failed. */
-export const OVER = anyOf(
+export const GIVEN_UP_WORDS = anyOf(
   "permanent|expired|too long|undeliverable",
   "g(?:iving|iven) up",
   "could not be delivered (?:for|after)|was unable to deliver|not be delivered\\b(?! yet)",

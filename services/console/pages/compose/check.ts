@@ -15,9 +15,9 @@ import {
   checkErrors,
   contentIn,
   type Draft,
+  draftGone,
   draftPath,
   errorsOf,
-  gone,
   hasText,
   ofDraft,
   orNothing,
@@ -28,7 +28,7 @@ import {
 } from "./draft.ts";
 import { bad, contentFindings, serverFindings } from "./findings.ts";
 import { TAGS, tagsIn } from "./from.ts";
-import { chosenOf, previewChoices, previewOf } from "./preview.ts";
+import { previewChoiceOf, previewChoices, previewOf } from "./preview.ts";
 import { variantsIn } from "./variants.ts";
 import { clocksOf, whenIn } from "./when.ts";
 
@@ -38,7 +38,7 @@ const t = () => messages.newCampaign;
 const REQUIRED = "This field is required.";
 
 /** Names of what the draft refers to; undefined for what is not chosen or was deleted. */
-async function named(visit: CompanyVisit, body: Body) {
+async function namesOf(visit: CompanyVisit, body: Body) {
   const id = (field: string) => (isUuid(textIn(body, field)) ? textIn(body, field) : undefined);
   const found = <T>(of: string | undefined, read: (id: string) => Promise<T>) => (of ? orNothing(read(of)) : undefined);
   const [list, segment, template, server] = await Promise.all([
@@ -50,7 +50,7 @@ async function named(visit: CompanyVisit, body: Body) {
   return { audience: (list ?? segment)?.name, template, server };
 }
 
-type Named = Awaited<ReturnType<typeof named>>;
+type Named = Awaited<ReturnType<typeof namesOf>>;
 
 function whenWords(body: Body, { zone, clock }: { zone: string; clock: string }): string {
   const when = whenIn(body);
@@ -81,7 +81,7 @@ function quotaOf({ limits, usage, period }: ReturnsOf<"accounts.getPlan">, body:
 }
 
 /** Sentence beside the send button. */
-function willHappen(body: Body, name: string | undefined, audience: AudienceWords | undefined, when: string): string {
+function effectOfSend(body: Body, name: string | undefined, audience: AudienceWords | undefined, when: string): string {
   const receivers = receiversIn(body).length;
   if (receivers > 0) return t().addressesGet(t().addressesCount(formatted(receivers), receivers), receivers, when);
   if (!audience) return t().everybody(name ?? "", when);
@@ -110,14 +110,14 @@ function fromWords(body: Body, { server }: Named): string[] {
 /** Renders the preview, or returns the errors of a template or text that cannot be rendered. */
 async function previewOrErrors(visit: CompanyVisit, draft: Draft) {
   try {
-    return { preview: await previewOf(visit, draft, chosenOf(visit.query)) };
+    return { preview: await previewOf(visit, draft, previewChoiceOf(visit.query)) };
   } catch (error) {
     if (!isServiceError(error, "INVALID")) throw error;
     return { preview: undefined, previewErrors: Object.values(error.data.fields).flat() };
   }
 }
 
-interface Shown {
+interface ShowOptions {
   /** Field errors of a refused send. */
   errors?: Errors;
   /** Errors of a refused send that belong to no field. */
@@ -125,13 +125,17 @@ interface Shown {
   test?: { went: string[]; failed: string[] };
 }
 
-async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], test }: Shown = {}): Promise<Answer> {
+async function show(
+  visit: CompanyVisit,
+  draft: Draft,
+  { errors, refusal = [], test }: ShowOptions = {},
+): Promise<Answer> {
   const { body, id } = draft;
   const isWritten = textIn(body, "template_id") !== "" || hasText(body);
   const isCounted = visit.query.count !== undefined || (await orNothing(isCountedAtOnce(visit, body))) === true;
   const [found, names, clocks, audience, choices, shown, plan, company] = await Promise.all([
     errors ?? checkErrors(visit, draft),
-    named(visit, body),
+    namesOf(visit, body),
     clocksOf(visit, body),
     isCounted ? audienceOf(visit, body) : undefined,
     previewChoices(visit, draft),
@@ -179,7 +183,7 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
       refusal,
       audience,
       isCounted: isCounted || choiceIn(body) === "addresses",
-      willHappen: willHappen(body, names.audience, audience, when),
+      willHappen: effectOfSend(body, names.audience, audience, when),
       isNow: whenIn(body) === "now",
       seen: draft.updated_at,
       isWritten,
@@ -194,7 +198,7 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
 export const checkPage = ofDraft((visit, draft) => show(visit, draft));
 
 /** Shows refusals of the service with `shown`; throws unexpected errors. */
-async function orRefused(
+async function showRefusal(
   work: () => Promise<Answer>,
   shown: (sentences: string[], isOfFields: boolean) => Promise<Answer>,
 ): Promise<Answer> {
@@ -243,7 +247,7 @@ export const testDraft = ofDraft(async (visit, draft) => {
       .map(({ email, error, smtp_response }) => t().testFailed(email, error ?? smtp_response ?? ""));
     return show(visit, draft, { test: { went, failed: not } });
   };
-  const answer = await orRefused(work, failed);
+  const answer = await showRefusal(work, failed);
   // htmx replaces a part of the page only if the status is 200.
   return part === undefined ? answer : ({ ...answer, status: 200 } as Answer);
 });
@@ -260,13 +264,13 @@ export async function sendDraft(visit: CompanyVisit): Promise<Outcome | Answer> 
     const notice = sent.status === "scheduled" ? "campaignScheduled" : "campaignSent";
     return { goTo: companyPath(visit, `campaigns/${sent.id}`), notice };
   };
-  if (!isUuid(id)) return gone(visit);
+  if (!isUuid(id)) return draftGone(visit);
   const draft = await orNothing(callIn(visit, "campaigns.getDraft", { id }));
   if (draft && draft.updated_at !== visit.form.seen) {
     return { ...(await show(visit, draft, { refusal: [t().changed] })), status: 409 };
   }
-  if (!draft) return (await orNothing(send())) ?? gone(visit);
+  if (!draft) return (await orNothing(send())) ?? draftGone(visit);
   const refused = (sentences: string[], isOfFields: boolean) =>
     show(visit, draft, isOfFields ? {} : { refusal: sentences });
-  return (await orNothing(orRefused(send, refused))) ?? gone(visit);
+  return (await orNothing(showRefusal(send, refused))) ?? draftGone(visit);
 }

@@ -6,7 +6,7 @@ import { formatted, problemOf } from "../../render.ts";
 import { type CompanyVisit, callIn } from "../../request.ts";
 import { type Draft, draftPath, ofDraft, stepsOf, textIn } from "./draft.ts";
 import { bad, type Finding, type Fix, good, toContent, toDomain, unknown } from "./findings.ts";
-import { chosenOf, previewOf } from "./preview.ts";
+import { previewChoiceOf, previewOf } from "./preview.ts";
 
 /** Gmail cuts off longer mails. */
 const CLIPPED_BYTES = 102 * 1024;
@@ -60,7 +60,7 @@ function spamFindings(spam: TemplateCheck["spam"], fix: Fix): Finding[] {
 
 /** Checks the mail as rendered for a sample reader, whatever format it was written in. */
 async function mailChecks(visit: CompanyVisit, draft: Draft): Promise<Finding[]> {
-  const { subject, html } = await previewOf(visit, draft, chosenOf({}));
+  const { subject, html } = await previewOf(visit, draft, previewChoiceOf({}));
   // Escapes brackets that a variable's value inserted: they are text.
   const body = html.replaceAll("[[", "\\[[");
   const { links, size, spam } = await callIn(visit, "renderer.checkTemplate", { subject: subject || "-", body });

@@ -64,7 +64,7 @@ export function kindOf(body: Body): Kind {
   return textIn(body, "template_id") === "" && (isObject(body.content) || hasText(body)) ? "custom" : "to-receivers";
 }
 
-export const given = (fields: Body): Body =>
+export const withoutUnset = (fields: Body): Body =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /**
@@ -72,7 +72,7 @@ export const given = (fields: Body): Body =>
  * the content to where that kind has it. Pure.
  */
 export function changed(body: Body, changes: Body): { kind: Kind; body: Body } {
-  const all = given({ ...body, ...changes });
+  const all = withoutUnset({ ...body, ...changes });
   const kind = kindOf(all);
   const isDropped = (field: string) => field === "content" || CONTENT.includes(field) || NOT_IN[kind].includes(field);
   const others = Object.fromEntries(Object.entries(all).filter(([field]) => !isDropped(field)));
@@ -142,7 +142,7 @@ export async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
 
 type Show = (visit: CompanyVisit, draft: Draft) => Promise<Outcome | Answer>;
 
-export const gone = (visit: CompanyVisit): Answer => ({
+export const draftGone = (visit: CompanyVisit): Answer => ({
   view: "draft-gone",
   title: messages.newCampaign.gone,
   status: 404,
@@ -157,12 +157,12 @@ export const ofDraft =
   async (visit: CompanyVisit): Promise<Outcome | Answer> => {
     requirePermission("campaigns.updateDraft", { role: visit.company.role });
     const { id = "" } = visit.params;
-    if (!isUuid(id)) return gone(visit);
+    if (!isUuid(id)) return draftGone(visit);
     try {
       return await show(visit, await callIn(visit, "campaigns.getDraft", { id }));
     } catch (error) {
       if (!isServiceError(error, "NOT_FOUND")) throw error;
-      return gone(visit);
+      return draftGone(visit);
     }
   };
 
@@ -177,7 +177,7 @@ export function stepsOf(visit: CompanyVisit, id: string | undefined, current: St
 }
 
 /** Value of the pressed button: save and continue, save and close, or an operation of the step. */
-export const askedFor = ({ form }: CompanyVisit): string => form.do ?? "next";
+export const pressedButton = ({ form }: CompanyVisit): string => form.do ?? "next";
 
 /**
  * Answers a saved step: shows the next one, or the same one with the errors with which sending would refuse it. An
@@ -189,7 +189,7 @@ export async function afterSaving(
   step: Step,
   show: (draft: Draft, errors: Errors) => Promise<Answer>,
 ): Promise<Answer> {
-  const asked = askedFor(visit);
+  const asked = pressedButton(visit);
   if (asked === "later") return { goTo: draftsPath(visit), notice: "saved" };
   if (asked !== "next") return show(draft, {});
   const errors = errorsOf(step, await checkErrors(visit, draft));

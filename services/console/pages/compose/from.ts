@@ -6,12 +6,12 @@ import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn } from "../../request.ts";
 import {
   afterSaving,
-  askedFor,
   type Body,
   type Draft,
   draftPath,
   isObject,
   ofDraft,
+  pressedButton,
   saveDraft,
   stepsOf,
   textIn,
@@ -47,7 +47,7 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       trackingDomain: company.tracking_domain_status === "active" ? company.tracking_domain : null,
       tracks: company.tracking_enabled,
       errors,
-      isSaved: askedFor(visit) === "autosave",
+      isSaved: pressedButton(visit) === "autosave",
     },
   };
 }

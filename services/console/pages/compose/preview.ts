@@ -6,14 +6,14 @@ import { type CompanyVisit, callIn } from "../../request.ts";
 import { type Body, type Draft, draftPath, ofDraft, receiversIn, textIn } from "./draft.ts";
 import { variantsIn } from "./variants.ts";
 
-interface Chosen {
+interface PreviewChoice {
   /** Address of the chosen reader; empty for a sample reader. */
   person: string;
   variant: number;
   look: View;
 }
 
-export function chosenOf(given: Record<string, string>): Chosen {
+export function previewChoiceOf(given: Record<string, string>): PreviewChoice {
   const { person = "", variant = "", look } = given;
   return {
     person,
@@ -22,11 +22,11 @@ export function chosenOf(given: Record<string, string>): Chosen {
   };
 }
 
-export const previewOf = (visit: CompanyVisit, { id }: Draft, { person, variant }: Chosen) =>
+export const previewOf = (visit: CompanyVisit, { id }: Draft, { person, variant }: PreviewChoice) =>
   callIn(visit, "campaigns.previewDraft", { id, variant, ...(person === "" ? {} : { email: person }) });
 
 export const previewFrame = ofDraft(async (visit, draft) => {
-  const chosen = chosenOf(visit.query);
+  const chosen = previewChoiceOf(visit.query);
   return mailFrame(lookOf(await previewOf(visit, draft, chosen), chosen.look));
 });
 
@@ -39,7 +39,7 @@ const MAX_NEWEST = 50;
  * Offers some recipients: members of the list among the company's newest subscribers, otherwise any subscribers.
  * Finding members of a segment or the newest members of a large list takes too long.
  */
-async function someOf(visit: CompanyVisit, body: Body, find: string): Promise<string[]> {
+async function sampleRecipients(visit: CompanyVisit, body: Body, find: string): Promise<string[]> {
   const emails = (people: { email: string }[]) => people.slice(0, MAX_PEOPLE).map(({ email }) => email);
   if (find !== "") {
     return emails((await callIn(visit, "subscribers.list", { page_size: MAX_PEOPLE, search: find })).results);
@@ -54,8 +54,8 @@ async function someOf(visit: CompanyVisit, body: Body, find: string): Promise<st
 /** Choices of the preview and the current selection. */
 export async function previewChoices(visit: CompanyVisit, { id, body }: Draft) {
   const { find = "" } = visit.query;
-  const chosen = chosenOf(visit.query);
-  const some = await someOf(visit, body, find);
+  const chosen = previewChoiceOf(visit.query);
+  const some = await sampleRecipients(visit, body, find);
   const people = chosen.person === "" || some.includes(chosen.person) ? some : [chosen.person, ...some];
   const asked = new URLSearchParams({ person: chosen.person, variant: `${chosen.variant}`, look: chosen.look });
   return {

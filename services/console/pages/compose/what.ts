@@ -7,18 +7,18 @@ import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
 import {
   afterSaving,
-  askedFor,
   type Body,
   contentIn,
   type Draft,
   draftPath,
-  given,
   hasText,
   isToList,
   ofDraft,
+  pressedButton,
   saveDraft,
   stepsOf,
   textIn,
+  withoutUnset,
 } from "./draft.ts";
 import { MAX_ROWS, rowsAskedFor, rowsIn, variantsOf, winnerIn } from "./variants.ts";
 
@@ -99,8 +99,8 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       winner: winnerIn(body),
       attachments: Array.isArray(body.attachment_ids) ? body.attachment_ids.length : 0,
       errors,
-      isSaved: askedFor(visit) === "autosave",
-      savedTemplate: askedFor(visit) === "template" && Object.keys(errors).length === 0 ? draft.name : null,
+      isSaved: pressedButton(visit) === "autosave",
+      savedTemplate: pressedButton(visit) === "template" && Object.keys(errors).length === 0 ? draft.name : null,
       editPath: isUuid(chosen) ? companyPath(visit, `templates/${chosen}`) : null,
     },
   };
@@ -112,7 +112,7 @@ const orNone = (text: string): string | undefined => (text.trim() === "" ? undef
 
 /** Content of the form; typed plain text is converted to HTML. */
 const contentOf = ({ form }: CompanyVisit, { inline_css }: Body): Body =>
-  given({
+  withoutUnset({
     subject: orNone(form.subject ?? ""),
     preheader: orNone(form.preheader ?? ""),
     body: orNone(htmlOfTyped(form.body ?? "")),

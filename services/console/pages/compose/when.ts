@@ -5,11 +5,11 @@ import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callUnder } from "../../request.ts";
 import {
   afterSaving,
-  askedFor,
   type Body,
   type Draft,
   draftPath,
   ofDraft,
+  pressedButton,
   saveDraft,
   stepsOf,
   textIn,
@@ -65,7 +65,7 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       mayWait: kind !== "custom",
       mayBeLocal: kind === "to-list" && body.variants === undefined,
       errors,
-      isSaved: askedFor(visit) === "autosave",
+      isSaved: pressedButton(visit) === "autosave",
     },
   };
 }

@@ -11,13 +11,13 @@ import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } fro
 import { audienceOf, choiceIn, fieldsOf, MAX_CHOICES, segmentOf } from "./audience.ts";
 import {
   afterSaving,
-  askedFor,
   type Body,
   changed,
   type Draft,
   draftPath,
   ofDraft,
   orNothing,
+  pressedButton,
   receiversIn,
   saveDraft,
   stepsOf,
@@ -33,7 +33,7 @@ interface Choice {
 }
 
 /** Lists and segments to choose from, always including the chosen one even if it is beyond the first MAX_CHOICES. */
-async function choices(visit: CompanyVisit, chosen: string, find: string) {
+async function loadChoices(visit: CompanyVisit, chosen: string, find: string) {
   const asked = { page_size: MAX_CHOICES, ordering: "name", ...(find ? { search: find } : {}) };
   const { list_id, segment_id } = fieldsOf(chosen);
   const [lists, segments, list, segment] = await Promise.all([
@@ -56,7 +56,7 @@ async function choices(visit: CompanyVisit, chosen: string, find: string) {
   };
 }
 
-interface Shown {
+interface ShowOptions {
   draft?: Draft | undefined;
   /** The draft's body with the current choice, saved or not. */
   body: Body;
@@ -67,12 +67,12 @@ interface Shown {
 
 async function show(
   visit: CompanyVisit,
-  { draft, body, name, errors = {}, isCounted = false }: Shown,
+  { draft, body, name, errors = {}, isCounted = false }: ShowOptions,
 ): Promise<Answer> {
   const chosen = choiceIn(body);
   const find = visit.form.find ?? "";
   const [offered, audience] = await Promise.all([
-    choices(visit, chosen, find),
+    loadChoices(visit, chosen, find),
     isCounted ? audienceOf(visit, body) : undefined,
   ]);
   return {
@@ -99,18 +99,18 @@ async function show(
 }
 
 /** The body with the audience from the query string, which the page's audience count requests. */
-const chosenIn = ({ query }: CompanyVisit, body: Body): Body =>
+const bodyFromQuery = ({ query }: CompanyVisit, body: Body): Body =>
   query.audience === undefined ? body : { ...body, ...fieldsOf(query.audience), receivers: undefined };
 
 export const newCampaignPage = (visit: CompanyVisit): Promise<Answer> => {
   requirePermission("campaigns.createDraft", { role: visit.company.role });
-  return show(visit, { body: chosenIn(visit, {}), name: "", isCounted: visit.query.count !== undefined });
+  return show(visit, { body: bodyFromQuery(visit, {}), name: "", isCounted: visit.query.count !== undefined });
 };
 
 export const whomPage = ofDraft((visit, draft) =>
   show(visit, {
     draft,
-    body: chosenIn(visit, draft.body),
+    body: bodyFromQuery(visit, draft.body),
     name: draft.name,
     isCounted: visit.query.count !== undefined,
   }),
@@ -138,13 +138,13 @@ function changesOf({ form }: CompanyVisit, had: Body): Body {
 }
 
 /** The name that was typed; later steps read it from the draft. */
-const named = ({ form }: CompanyVisit): string => (form.name ?? "").trim();
+const nameIn = ({ form }: CompanyVisit): string => (form.name ?? "").trim();
 
-export const makeCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> => {
+export const createDraft = (visit: CompanyVisit): Promise<Outcome | Answer> => {
   const { kind, body } = changed({}, changesOf(visit, {}));
-  const again = (errors: Errors) => show(visit, { body, name: named(visit), errors, isCounted: true });
+  const again = (errors: Errors) => show(visit, { body, name: nameIn(visit), errors, isCounted: true });
   requirePermission("campaigns.createDraft", { role: visit.company.role });
-  if (askedFor(visit) === "count" || askedFor(visit) === "find") return again({});
+  if (pressedButton(visit) === "count" || pressedButton(visit) === "find") return again({});
   return orAgain(async () => {
     const draft = await callIn(visit, "campaigns.createDraft", { name: visit.form.name ?? "", kind, body });
     return afterSaving(visit, draft, "whom", (made, errors) =>
@@ -156,10 +156,10 @@ export const makeCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> => 
 export const saveWhom = ofDraft((visit, draft) => {
   const changes: Body = { ...changesOf(visit, draft.body), name: undefined };
   const again = (errors: Errors) =>
-    show(visit, { draft, body: { ...draft.body, ...changes }, name: named(visit), errors, isCounted: true });
-  if (askedFor(visit) === "find") return again({});
+    show(visit, { draft, body: { ...draft.body, ...changes }, name: nameIn(visit), errors, isCounted: true });
+  if (pressedButton(visit) === "find") return again({});
   return orAgain(async () => {
-    const isNamed = named(visit) !== "" || askedFor(visit) !== "autosave";
+    const isNamed = nameIn(visit) !== "" || pressedButton(visit) !== "autosave";
     const saved = await saveDraft(visit, draft, changes, isNamed ? (visit.form.name ?? "") : undefined);
     return afterSaving(visit, saved, "whom", (now, errors) =>
       show(visit, { draft: now, body: now.body, name: now.name, errors, isCounted: true }),

@@ -1,11 +1,11 @@
 /** Phrases about the sender, its server and the email: refusals that say nothing about the mailbox. */
-import { row } from "./phrases.ts";
+import { phraseRow } from "./phrases.ts";
 
 /**
  * RFC 7372, RFC 7489, RFC 8601; https://support.google.com/a/answer/168383,
  * https://senders.yahooinc.com/smtp-error-codes/
  */
-export const AUTHENTICATION = row("authentication", [
+export const AUTHENTICATION = phraseRow("authentication", [
   "\\bdmarc\\b",
   "\\bdkim\\b",
   "\\bspf\\b",
@@ -27,10 +27,15 @@ export const AUTHENTICATION = row("authentication", [
   "unresolvable relay",
 ]);
 
-export const VIRUS = row("virus", ["\\bvirus", "\\bmalware", "\\btrojan", "infected (?:file|mail|message|attach)"]);
+export const VIRUS = phraseRow("virus", [
+  "\\bvirus",
+  "\\bmalware",
+  "\\btrojan",
+  "infected (?:file|mail|message|attach)",
+]);
 
 /** https://www.spamhaus.org, https://sendersupport.olc.protection.outlook.com/pm/troubleshooting, https://postmaster.t-online.de */
-export const BLOCKED = row("blocked", [
+export const BLOCKED = phraseRow("blocked", [
   "\\bdnsbl",
   "\\brbls?\\b",
   "\\b[dsux]bl\\b",
@@ -77,7 +82,7 @@ export const BLOCKED = row("blocked", [
   "refused to talk",
 ]);
 
-export const SPAM = row("spam", [
+export const SPAM = phraseRow("spam", [
   "\\bspam",
   "\\bunsolicited",
   "\\bbulk (?:mail|email)",
@@ -95,7 +100,7 @@ export const SPAM = row("spam", [
 ]);
 
 /** "Sender address unknown" is not the recipient's fault. */
-export const SENDER = row("sender-refused", [
+export const SENDER = phraseRow("sender-refused", [
   "(?:sender|return|from|originating|mail from)(?:'s)? ?(?:address|domain|verif|mailbox|host|e-?mail|server)[^.]{0,80}(?:reject|denied|refused|fail|not|unknown|invalid|does|must|unresolv|need|could|is)",
   "sender (?:is )?(?:rejected|denied|refused|unknown|invalid|verif|not|blocked)",
   "(?:unrout(?:e|i)?able|unresolvable|bad|unknown|invalid|unauthori[sz]ed) sender",
@@ -113,7 +118,7 @@ export const SENDER = row("sender-refused", [
   "sendAsDenied|SENDER_DENIED",
 ]);
 
-export const RELAY = row("relay-refused", [
+export const RELAY = phraseRow("relay-refused", [
   "relay(?:ing)? (?:is )?(?:access )?(?:denied|not (?:permitted|allowed)|prohibited|refused|disallowed)",
   "not (?:allowed|permitted) to relay",
   "(?:unable|cannot|can't|could not|refuse[sd]?|won't|do not|don't|no) (?:to )?relay",
@@ -131,16 +136,16 @@ export const RELAY = row("relay-refused", [
   "STARTTLS",
 ]);
 
-export const GREYLISTED = row("greylisted", ["gr[ae]y-?list"]);
+export const GREYLISTED = phraseRow("greylisted", ["gr[ae]y-?list"]);
 
 /** Precedes a mailbox's quota: a quota per day or hour is the sender's. */
-export const PERIOD = row("rate-limited", [
+export const PERIOD = phraseRow("rate-limited", [
   "(?:daily|hourly|monthly|per (?:hour|day|minute))[^.]{0,40}(?:limit|quota|exceed|max)",
   "(?:limit|quota|exceed|max)[^.]{0,40}(?:daily|hourly|monthly|per (?:hour|day|minute))",
 ]);
 
 /** https://support.google.com/a/answer/3726730; Yahoo's TSS04 and its like. */
-export const RATE = row("rate-limited", [
+export const RATE = phraseRow("rate-limited", [
   "too many (?:connections?|messages|mails|e-?mails|sessions|recipients|concurrent|errors|invalid|login|requests)",
   "rate[- ]?limit",
   "(?:sending|message|connection|mail|receiving) (?:rate|frequency)",
@@ -154,7 +159,7 @@ export const RATE = row("rate-limited", [
   "reduce your",
 ]);
 
-export const CONTENT = row("content-refused", [
+export const CONTENT = phraseRow("content-refused", [
   "content (?:is )?(?:reject|filter|denied|not|refus|violat|type|restrict)",
   "rejected[^.]{0,40}content",
   "(?:attachment|file (?:type|name|extension)|extension)[^.]{0,60}(?:not|block|denied|prohibit|reject|banned|forbidden|illegal|unsafe)",
@@ -178,9 +183,9 @@ export const CONTENT = row("content-refused", [
 ]);
 
 /** The fields of the email, as Exim complains of them; the address named is not the recipient's. */
-export const HEADERS = row("content-refused", ["malformed address", "may not follow"]);
+export const HEADERS = phraseRow("content-refused", ["malformed address", "may not follow"]);
 
-export const POLICY = row("policy", [
+export const POLICY = phraseRow("policy", [
   "\\bpolic(?:y|ies)\\b",
   "\\bdenied\\b",
   "not (?:allowed|authori[sz]ed|permitted|accepted)",

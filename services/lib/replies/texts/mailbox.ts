@@ -1,5 +1,5 @@
 /** Phrases about a mailbox. */
-import { row } from "./phrases.ts";
+import { phraseRow } from "./phrases.ts";
 
 const MAILBOX =
   "(?:user|mailbox|recipient|account|addressee|alias|person|local[- ]part|e-?mail|address|inbox|customer|subscriber|member|name|login|destinataire)";
@@ -18,7 +18,7 @@ const GONE = `(?:${[
 const WRONG =
   "(?:unknown|invalid|no such|non-?exist(?:e|a)nt|undefined|bad|bad destination|not a valid|unrout(?:e|i)?able|illegal|incorrect|unrecogni[sz]ed|wrong|no valid|not our|unable to find|(?:cannot|can't|could not|couldn't) find|inexistent)";
 
-export const FULL = row("mailbox-full", [
+export const FULL = phraseRow("mailbox-full", [
   "mail ?box (?:is |size )?(?:too )?(?:full|exceed|over)",
   "(?:mail ?box|mail ?folder|inbox|maildir|mail ?drop|user|account|recipient)[^.]{0,80}(?:is full\\b|over (?:the |its )?(?:quota|allowed|limit))",
   "(?:mail ?box|inbox|maildir|user|account|recipient)[^.]{0,80}exceed(?:s|ed|ing)? (?:\\w+ ){0,4}(?:quota|storage|limit|size|space|capacity)",
@@ -48,13 +48,13 @@ export const FULL = row("mailbox-full", [
 ]);
 
 /** Precedes filters, because "blocked" and "suspended" are also said of senders. */
-export const CLOSED = row("mailbox-disabled", [
+export const CLOSED = phraseRow("mailbox-disabled", [
   "(?:recipient|user|mailbox|destinat\\w+)(?:'s)?(?: (?:account|mailbox|address|e-?mail))?(?: @)? (?:is |has been |was |currently |temporar(?:y|ily) |est ){0,3}(?:blocked|disabled|inactive|suspended|locked|deactivated|bloque)(?! (?:by|using|due to spam))",
   "(?:account|mailbox) (?:has been |is )?(?:temporar(?:y|ily) |currently ){0,2}(?:disabled|inactive|suspended|locked|deactivated)(?<!(?:sender|your)[^.]{0,40})",
 ]);
 
 /** Closed by its provider: permanently, unless the words say otherwise (classify.ts). */
-export const DISABLED = row("mailbox-disabled", [
+export const DISABLED = phraseRow("mailbox-disabled", [
   `${MAILBOX}[^.]{0,60}(?:disabled|inactive|suspended|deactivated|discontinued|not activ|locked|frozen|closed|expired|terminated|cancel+ed|dormant|temporarily)`,
   "(?:disabled|inactive|suspended|deactivated|expired|closed|locked|discontinued|blocked|terminated|dormant) (?:user|mailbox|recipient|account|address|e-?mail)",
   "account is (?:not|no longer) (?:currently )?(?:active|available)",
@@ -69,7 +69,7 @@ export const DISABLED = row("mailbox-disabled", [
   "temporarily (?:disabled|suspended|locked)",
 ]);
 
-export const MOVED = row("mailbox-moved", [
+export const MOVED = phraseRow("mailbox-moved", [
   "(?:user|mailbox) (?:has )?moved",
   "has moved to",
   "user not local; please",
@@ -77,7 +77,7 @@ export const MOVED = row("mailbox-moved", [
 ]);
 
 /** Lists, groups, and readers who choose from whom they take mail. */
-export const LIST = row("list-refused", [
+export const LIST = phraseRow("list-refused", [
   "not (?:a )?(?:member|subscriber|subscribed)",
   "(?:not|isn'?t) (?:allowed|permitted) to (?:post|send)",
   "(?:not|n'?t) have permission",
@@ -100,7 +100,7 @@ export const LIST = row("list-refused", [
 ]);
 
 /** Edge servers that know the directory and do not admit it. */
-export const UNKNOWN_TO_EDGE = row("mailbox-unknown", [
+export const UNKNOWN_TO_EDGE = phraseRow("mailbox-unknown", [
   // https://learn.microsoft.com/en-us/exchange/mail-flow-best-practices/use-directory-based-edge-blocking
   "5\\.4\\.1 @? ?:? ?recipient address rejected: access denied",
   // Symantec.cloud, once MessageLabs, has this code for nothing else.
@@ -109,7 +109,7 @@ export const UNKNOWN_TO_EDGE = row("mailbox-unknown", [
   "\\bnot our customer",
 ]);
 
-export const UNKNOWN = row("mailbox-unknown", [
+export const UNKNOWN = phraseRow("mailbox-unknown", [
   `${WRONG} (?:or (?:misspelt|misspelled|disabled|unknown) )?(?:\\w+ ){0,2}${MAILBOX}`,
   `${MAILBOX}(?:s|\\(s\\)|name| name)?[^.;]{0,100}?${GONE}`,
   `@[:,. -]{0,4}(?:is )?(?:${GONE}|no such (?:user|person|address|mailbox|account)|unrouteable)`,
@@ -160,7 +160,7 @@ export const UNKNOWN = row("mailbox-unknown", [
 ]);
 
 /** RFC 5321 gives 550 and 450 these words, whichever it was. */
-export const UNAVAILABLE = row("mailbox-unavailable", [
+export const UNAVAILABLE = phraseRow("mailbox-unavailable", [
   "mailbox (?:is )?(?:unavailable|not available)",
   "requested action not taken: mailbox",
 ]);

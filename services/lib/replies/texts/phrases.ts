@@ -12,4 +12,7 @@ export interface Row {
   pattern: RegExp;
 }
 
-export const row = (meaning: Meaning, phrases: readonly string[]): Row => ({ meaning, pattern: anyOf(...phrases) });
+export const phraseRow = (meaning: Meaning, phrases: readonly string[]): Row => ({
+  meaning,
+  pattern: anyOf(...phrases),
+});

@@ -1,7 +1,7 @@
 /** Phrases about domains, hosts, queues and programs on the route. */
-import { row } from "./phrases.ts";
+import { phraseRow } from "./phrases.ts";
 
-export const TOO_LARGE = row("too-large", [
+export const TOO_LARGE = phraseRow("too-large", [
   "(?:message|mail|e-?mail|size|content|body|header|attachment|file)s?\\b[^.]{0,80}(?:too (?:large|big|long)(?<!for too long)(?! in (?:the )?queue)|larger than|size limit|maximum size|size exceed)",
   "(?:message|mail|e-?mail|size|content|body|header|attachment|file)s?\\b[^.]{0,80}exceed(?:s|ed|ing)?[^.]{0,60}(?:size|limit|maximum|max|bytes|allowed)",
   "too (?:large|big|long) (?:message|mail|for)",
@@ -12,7 +12,7 @@ export const TOO_LARGE = row("too-large", [
 ]);
 
 /** RFC 7504, RFC 7505. */
-export const NO_MAIL = row("accepts-no-mail", [
+export const ACCEPTS_NO_MAIL = phraseRow("accepts-no-mail", [
   "null ?mx",
   "indicated no SMTP service",
   "(?:domain|host|server) (?:does not|doesn'?t|do not|never) (?:accept|receive) (?:any )?(?:e-?)?mail",
@@ -26,13 +26,13 @@ export const NO_MAIL = row("accepts-no-mail", [
 ]);
 
 /** Temporary DNS failures. Must be tested before DOMAIN, whose phrases also match them. */
-export const DNS_AWAY = row("unreachable", [
+export const DNS_TEMPORARY_FAILURE = phraseRow("unreachable", [
   "(?:host|domain) not found, try again",
   "temporary (?:dns|name ?server|lookup)",
   "malformed or unexpected name server reply",
 ]);
 
-export const DOMAIN = row("domain-unknown", [
+export const DOMAIN = phraseRow("domain-unknown", [
   "(?:host|domain|domain ?name|mail ?domain|dns|mx|destination|site|system|exchanger)(?: name| record| server)?(?: or domain)?(?: [^ ]{1,100})? ?(?:not found|unknown|unrout|does(?:n'?t| not) (?:exist|resolve)|non-?exist|invalid|no such|cannot be (?:found|resolved)|could ?n(?:o|')t be (?:found|resolved)|unresolvable|lookup fail|not recogni[sz]ed)(?! (?:user|mailbox|account|address))",
   "(?:unknown|no such|non-?existent|invalid|bad|illegal|unrout(?:e|i)?able|unresolvable) (?:mail |target |remote |recipient |destination )?(?:host|domain|mx|system)",
   "NXDOMAIN",
@@ -48,7 +48,7 @@ export const DOMAIN = row("domain-unknown", [
   "domain is not reachable",
 ]);
 
-export const EXPIRED = row("expired", [
+export const EXPIRED = phraseRow("expired", [
   "envelope expired",
   "(?:delivery|retry|queue|retention|message|mail)? ?(?:time|timeout|period|lifetime) (?:has )?(?:expired|exceeded|out)",
   "(?:delivery|message|mail) (?:has )?(?:expired|timed ?out)",
@@ -67,7 +67,7 @@ export const EXPIRED = row("expired", [
   "cannot send message for",
 ]);
 
-export const LOOP = row("loop", [
+export const LOOP = phraseRow("loop", [
   "(?:mail|message|routing|forwarding|delivery) ?loop",
   "loops? (?:back|detected)",
   "too many hops",
@@ -77,7 +77,7 @@ export const LOOP = row("loop", [
   "too many ['\"]?received",
 ]);
 
-export const UNREACHABLE = row("unreachable", [
+export const UNREACHABLE = phraseRow("unreachable", [
   "name service error",
   "name server timeout",
   "accept our requests to connect",
@@ -96,7 +96,7 @@ export const UNREACHABLE = row("unreachable", [
 ]);
 
 /** Output of a delivery program (procmail, maildrop); its "no such file" does not mean a missing mailbox. */
-export const PROGRAM = row("server-error", [
+export const PROGRAM = phraseRow("server-error", [
   "procmail:",
   "maildrop:",
   "couldn'?t create",
@@ -106,7 +106,7 @@ export const PROGRAM = row("server-error", [
   "\\bpipe to \\|",
 ]);
 
-export const SERVER = row("server-error", [
+export const SERVER = phraseRow("server-error", [
   "(?:local|internal|system|server|configuration|software|temporary|processing|i\\/o|database|lookup|unexpected|resources?) (?:configuration |system |server )?(?:error|problem|failure|failed|issue|fault|temporarily)",
   "cannot (?:open|create|append|update|write|chdir)",
   "unable to (?:open|create|write|forward|run|process|save|store)",

@@ -13,7 +13,7 @@ export function fixedPiece(latin1: string): Buffer {
   return Buffer.from(latin1, "latin1");
 }
 
-export class MailText {
+export class RawMessage {
   readonly pieces: readonly MailPiece[];
   /** Length in bytes. */
   readonly length: number;
