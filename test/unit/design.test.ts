@@ -1,5 +1,6 @@
 import { designErrors } from "../../services/lib/design/check.ts";
 import { mjmlOf, textOf } from "../../services/lib/design/compile.ts";
+import { STARTERS } from "../../services/lib/design/starters/starters.ts";
 import { htmlOfMjml } from "../../services/lib/made-html/mjml.ts";
 
 const brand = {
@@ -78,4 +79,33 @@ test.each([
   ],
 ])("an error names its path: %j", (design, sentence) => {
   expect(designErrors(design)).toEqual([sentence]);
+});
+
+test.each([
+  ["[", "[[evil]]"],
+  ["[", "[#if x]]"],
+  ["\\", "[[name]]"],
+])("texts beside each other make no other tag: %s%s", (...texts) => {
+  const content = [{ type: "paragraph", content: texts.map((text) => ({ type: "text", text })) }];
+  expect(designErrors(inColumn({ type: "text", content: { type: "doc", content } }))).toHaveLength(1);
+});
+
+test("a hostile tree is refused at once", () => {
+  const marks = Array.from({ length: 120_000 }, () => 0);
+  const content = [{ type: "paragraph", content: [{ type: "text", text: "A", marks }] }];
+  let deep: object = { type: "heading", text: "A" };
+  for (let no = 0; no < 5_000; no++) deep = { type: "if", variable: "a", blocks: [deep] };
+  for (const block of [{ type: "text", content: { type: "doc", content } }, deep]) {
+    expect(designErrors(inColumn(block))).toHaveLength(1);
+  }
+}, 10_000);
+
+test.each(STARTERS.map((starter) => [starter.id, starter] as const))("starter template %s is whole", (_id, { design }) => {
+  const { html, text } = made(design);
+  expect(Buffer.byteLength(html)).toBeLessThan(60 * 1_024);
+  // Nothing is fetched when the mail is opened, but what its author puts in.
+  expect(html).not.toMatch(/<link|@import|url\(|<img|fonts\.googleapis|\ssrc=/);
+  expect(html).toMatch(/ lang="en"/);
+  expect(text.length).toBeGreaterThan(60);
+  expect(text).not.toMatch(/undefined|null|<[a-z]/);
 });

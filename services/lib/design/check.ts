@@ -24,9 +24,10 @@ const MAX_SENTENCES = 20;
 const LINK = /^(?:https?:\/\/|mailto:|tel:|\[\[)[^\s\p{Cc}]*$/iu;
 const IMAGE = /^(?:https?:\/\/|\[\[)[^\s\p{Cc}]*$/iu;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const withoutTags = (text: string) => text.replace(/\[\[[^\]]*\]\]/g, "[[x]]");
+const withoutTags = (text: string) => text.replace(/\[\[.*?\]\]/gs, "[[x]]");
 
-const ajv = new Ajv({ allErrors: true, discriminator: true, strict: false, verbose: true });
+// The first fault only: collecting those of a hostile tree would take minutes.
+const ajv = new Ajv({ discriminator: true, strict: false, verbose: true });
 ajv.addFormat("link", (text: string) => text === "" || LINK.test(withoutTags(text)));
 ajv.addFormat("image", (text: string) => text === "" || IMAGE.test(withoutTags(text)));
 ajv.addFormat("uuid", UUID);
@@ -73,8 +74,16 @@ function textSentence(text: string): string | undefined {
   return undefined;
 }
 
-const htmlSentence = (html: string) =>
-  /<\/?mj-/i.test(html) ? "MJML cannot be used in a block of HTML." : compileTemplate(html, "body").errors?.[0];
+function htmlSentence(html: string): string | undefined {
+  if (/<\/?mj-/i.test(html)) return "MJML cannot be used in a block of HTML.";
+  if (html.lastIndexOf("<!--") > html.lastIndexOf("-->")) return "A comment is not closed.";
+  return compileTemplate(html, "body").errors?.[0];
+}
+
+const paragraphsIn = (text?: RichText): Inline[][] =>
+  (text?.content ?? [])
+    .flatMap((one) => (one.type === "paragraph" ? [one] : one.content.flatMap(({ content }) => content)))
+    .map(({ content = [] }) => content);
 
 function* textsOf(field: Field, value: unknown, path: string): Generator<[path: string, text: string, field: Field]> {
   if (field.kind === "rich") yield* richTextsOf(value as RichText, path, field);
@@ -89,6 +98,16 @@ function* fieldTexts(fields: Fields, values: Readonly<Record<string, unknown>>, 
   for (const [name, field] of Object.entries(fields)) {
     if (values[name] !== undefined) yield* textsOf(field, values[name], `${path}.${name}`);
   }
+}
+
+const tagsIn = (text: string) => tokenize(text).tokens.filter(({ type }) => type !== "text").length;
+
+/** Texts beside each other must mean the same when they are joined: "[" before "[[name]]" makes another tag. */
+function joinedSentence(content: readonly Inline[]): string | undefined {
+  const texts = content.map(({ text = "" }) => text);
+  const whole = texts.join("");
+  const isSame = texts.reduce((sum, text) => sum + tagsIn(text), 0) === tagsIn(whole);
+  return isSame ? textSentence(whole) : "A variable stands in one text, with no bracket or backslash beside it.";
 }
 
 function* inlineTexts(content: readonly Inline[], path: string, field: Field): Generator<[string, string, Field]> {
@@ -123,6 +142,13 @@ function blockSentences(block: Block, path: string): string[] {
       sentences.push(at(`${path}.variable`, "This is not a variable's name."));
   }
   if (!isKind(block.type)) return sentences;
+  if (block.type === "text") {
+    for (const content of paragraphsIn((block as { content?: RichText }).content)) {
+      const sentence = joinedSentence(content);
+      if (sentence) sentences.push(at(`${path}.content`, sentence));
+    }
+    if (sentences.length > 0) return sentences;
+  }
   for (const [where, text, field] of fieldTexts(BLOCKS[block.type], block as Record<string, unknown>, path)) {
     const sentence = field.kind === "html" ? htmlSentence(text) : textSentence(text);
     if (sentence) sentences.push(at(where, sentence));
@@ -139,11 +165,23 @@ export function* walk(blocks: readonly Block[], path = "blocks", depth = 1): Gen
   }
 }
 
+/** Levels of JSON; the validator would exhaust the stack at some hundred. */
+const MAX_LEVELS = 64;
+
+function isDeep(value: unknown): boolean {
+  let level = [value];
+  for (let no = 0; no < MAX_LEVELS && level.length > 0; no++) {
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+  }
+  return level.length > 0;
+}
+
 /** Sentences on what is wrong; empty for a valid design. */
 export function designErrors(design: unknown): string[] {
   if (Buffer.byteLength(JSON.stringify(design) ?? "") > MAX_DESIGN_BYTES) {
     return [`A design has at most ${MAX_DESIGN_BYTES / 1_024} KB.`];
   }
+  if (isDeep(design)) return [`Blocks stand at most ${MAX_DEPTH} levels deep.`];
   if (!isDesign(design)) return [...new Set(isDesign.errors!.map(schemaSentence))].slice(0, MAX_SENTENCES);
   const all = [...walk(design.blocks)];
   if (all.length > MAX_BLOCKS) return [`A design has at most ${MAX_BLOCKS} blocks.`];

@@ -4,7 +4,7 @@ import { type Brand, colourOf } from "./brand.ts";
 import type { Inline, Mark, Paragraph, RichText } from "./fields.ts";
 
 /** Literal brackets, and tags, which are not escaped: their default texts are, when the mail is rendered. */
-const TAG = /(\\\[\[|\[\[[^\]]*\]\])/;
+const TAG = /(\\\[\[|\[\[.*?\]\])/s;
 
 /** A line of text in HTML, between tags and in attributes. */
 export const escaped = (text: string): string =>

@@ -9,6 +9,8 @@ const MAX_TEXT = 50_000;
 const MAX_HTML = 200_000;
 
 const COLOUR = `^(?:|#[0-9a-fA-F]{6}|brand\\.(?:${BRAND_COLOURS.join("|")}))$`;
+/** BCP 47, or empty. */
+const LANGUAGE = { type: "string", pattern: "^(?:|[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4})$", default: "" };
 const strict = { type: "object", additionalProperties: false } as const;
 const ref = (name: string) => ({ $ref: `#/$defs/${name}` });
 
@@ -136,7 +138,7 @@ export const DESIGN_SCHEMA = {
   required: ["version", "blocks"],
   properties: {
     version: { type: "integer", const: DESIGN_VERSION },
-    settings: { ...strict, properties: properties(SETTINGS) },
+    settings: { ...strict, properties: { ...properties(SETTINGS), language: LANGUAGE } },
     blocks: blocks("sections"),
   },
 } as const;

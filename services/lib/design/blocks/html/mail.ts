@@ -1,9 +1,13 @@
+import { convert } from "html-to-text";
 import { blockMail } from "../../block.ts";
 import { fields } from "./fields.ts";
 
-const TAG = /<[^>]*>/g;
+const options = {
+  wordwrap: false,
+  selectors: ["style", "script", "img"].map((selector) => ({ selector, format: "skip" })),
+} as const;
 
 export const mail = blockMail(fields, {
   mjml: ({ html }) => `<mj-text padding="0">${html}</mj-text>`,
-  text: ({ html }) => html.replace(TAG, " ").replace(/\s+/g, " ").trim(),
+  text: ({ html }) => convert(html, options).trim(),
 });

@@ -14,10 +14,15 @@ const NAMES = {
   bluesky: "Bluesky",
 };
 
+const shown = <L extends { href: string }>(links: readonly L[]) => links.filter(({ href }) => href !== "");
+
 export const mail = blockMail(fields, {
   mjml({ links, align }) {
-    const html = links.map(({ network, href }) => `<a${attributes({ href })}>${NAMES[network]}</a>`);
+    const html = shown(links).map(({ network, href }) => `<a${attributes({ href })}>${NAMES[network]}</a>`);
     return `<mj-text${attributes({ align })} font-size="14px">${html.join(" &nbsp;·&nbsp; ")}</mj-text>`;
   },
-  text: ({ links }) => links.map(({ network, href }) => `${NAMES[network]}: ${href}`).join("\n"),
+  text: ({ links }) =>
+    shown(links)
+      .map(({ network, href }) => `${NAMES[network]}: ${href}`)
+      .join("\n"),
 });
