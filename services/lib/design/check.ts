@@ -178,10 +178,10 @@ function isDeep(value: unknown): boolean {
 
 /** Sentences on what is wrong; empty for a valid design. */
 export function designErrors(design: unknown): string[] {
+  if (isDeep(design)) return [`Blocks stand at most ${MAX_DEPTH} levels deep.`];
   if (Buffer.byteLength(JSON.stringify(design) ?? "") > MAX_DESIGN_BYTES) {
     return [`A design has at most ${MAX_DESIGN_BYTES / 1_024} KB.`];
   }
-  if (isDeep(design)) return [`Blocks stand at most ${MAX_DEPTH} levels deep.`];
   if (!isDesign(design)) return [...new Set(isDesign.errors!.map(schemaSentence))].slice(0, MAX_SENTENCES);
   const all = [...walk(design.blocks)];
   if (all.length > MAX_BLOCKS) return [`A design has at most ${MAX_BLOCKS} blocks.`];
