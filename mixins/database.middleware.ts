@@ -30,8 +30,8 @@ const MIN_STOP_MS = 300;
 const REASONS: Record<string, string> = {
   EACCES: "permission denied",
   EPERM: "permission denied",
-  EEXIST: "it is no directory",
-  ENOTDIR: "it is no directory",
+  EEXIST: "it is not a directory",
+  ENOTDIR: "it is not a directory",
   EROFS: "the file system is read-only",
   // Node's error for creating a directory on a read-only file system.
   ENOENT: "it cannot be created",

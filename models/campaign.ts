@@ -264,7 +264,7 @@ export const CAMPAIGN_ERROR = `coalesce(c.error,
   case when c.unwritten > 0 then 'The monthly email quota left no room for ' || c.unwritten || ' of ' || c.total_emails || ' recipients.' end,
   case when c.status in ('pending', 'sending') then (
     select case when s.failing_since is not null then 'Waiting for the SMTP server: ' || s.last_error
-      when s.limits_unknown_until > now() then 'Waiting for Redis: sending limits cannot be counted while it is away.' end
+      when s.limits_unknown_until > now() then 'Waiting for Redis: sending limits cannot be counted while it is unavailable.' end
     from smtp_configs s where s.id = c.smtp_config_id and s.company_id = c.company_id) end,
   case when c.status in ('pending', 'sending') then (
     select 'Waiting for warm-up: the ' || w.taken || ' mails of its day ' || w.step || ' have left. It goes on at '

@@ -36,7 +36,7 @@ begin
         using hint = 'It must be neither a superuser, nor the owner, nor a member of it.';
     end if;
   end loop;
-  -- An administrator that is no superuser grants in the owner's name.
+  -- An administrator who is not a superuser grants in the owner's name.
   if not pg_has_role(owner, 'usage') then
     execute format('grant %I to current_user', owner);
   end if;
@@ -50,7 +50,7 @@ begin
   execute format('grant usage, create on schema public to %I', owner);
   execute format('grant usage on schema public to %I, %I', application, scaling);
 
-  -- What migrations will make.
+  -- Objects that later migrations will create.
   execute format('alter default privileges for role %I in schema public
     grant select, insert, update, delete on tables to %I', owner, application);
   execute format('alter default privileges for role %I in schema public
@@ -62,7 +62,7 @@ begin
     raise notice 'Run this once more after the first migration.';
     return;
   end if;
-  -- What there is. Rights beyond these (truncate, triggers, references) go.
+  -- Existing objects. Other privileges (truncate, triggers, references) are revoked.
   execute format('revoke all on all tables in schema public from %I, %I', application, scaling);
   execute format('grant select, insert, update, delete on all tables in schema public to %I', application);
   execute format('revoke insert, update, delete on migrations, recipient_parts, hit_parts from %I', application);

@@ -24,9 +24,9 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
   declare inlineCss: CreationOptional<boolean>;
   /** HTML to send instead of the body, made from it when it was saved (services/lib/made-html/). */
   declare html: CreationOptional<string | null>;
-  /** Its body is made from this document, when it is saved (services/lib/design/). */
+  /** Design document from which the body is made on save (services/lib/design/). */
   declare design: CreationOptional<Record<string, unknown> | null>;
-  /** Text part of the design; a text_body of its own is sent instead. */
+  /** Text part of the design; if set, text_body is sent instead. */
   declare designText: CreationOptional<string | null>;
   declare templateMode: CreationOptional<TemplateMode>;
   declare templateType: CreationOptional<TemplateType>;

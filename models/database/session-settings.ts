@@ -93,6 +93,6 @@ export const setForSession = (settings: Settings, processId: number) => ({
 export interface SessionRow {
   pooled: boolean;
   standby: boolean;
-  /** Behind a pooler: the names of settings that the server knows. */
+  /** Names of the settings that the server knows; only set behind a pooler. */
   known: string[] | null;
 }

@@ -97,7 +97,7 @@ export interface FormValues {
   attributes: Attributes;
 }
 
-/** One statement in all cases, so that its timing does not reveal who exists; only its writes differ. */
+/** Uses one statement in all cases, so that its timing does not reveal who exists; only its writes differ. */
 export async function askToConfirm(client: Client, request: Request): Promise<void> {
   const { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew, values } = request;
   await query(ASK, [companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew, values], client);

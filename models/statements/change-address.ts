@@ -48,7 +48,7 @@ interface Wanted {
   acceptLanguage: string;
 }
 
-/** One statement in all cases, so that its timing reveals nothing; only its writes differ. */
+/** Uses one statement in all cases, so that its timing reveals nothing; only its writes differ. */
 export async function askToChangeAddress(client: Client, wanted: Wanted): Promise<void> {
   const { companyId, subscriberId, email, acceptLanguage } = wanted;
   await query(ASK, [companyId, subscriberId, newId(), email, acceptLanguage], client);

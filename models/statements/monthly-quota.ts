@@ -8,8 +8,8 @@ import { emailQuotaExceeded } from "../../services/lib/errors.ts";
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
 import { addEmails } from "./plan-usage.ts";
 
-// One statement: a slice written concurrently is counted once, as admitted or as written. A campaign that is late is written
-// today, so it counts to this month.
+// Uses one statement, so that a slice written concurrently is counted once, as admitted or as written. A late campaign
+// is written today, so it counts towards this month.
 const MONTH_OF = (time: string) => `date_trunc('month', greatest(${time}, now()) at time zone 'utc')`;
 // Once a slice is written, its receivers' copies are counted there.
 const COPIES_AHEAD = `case when copies_asked = 0 or next_seq = 1 then copies_asked else coalesce((

@@ -5,7 +5,7 @@ import { queryOne } from "../database/db.ts";
 
 const READ = "select name, footer_text, branding from companies where id = $1";
 
-/** Undefined if the company is gone. */
+/** Returns undefined if the company was deleted. */
 export async function readDesignSource(companyId: string): Promise<Source | undefined> {
   const company = await queryOne<BrandedCompany>(READ, [companyId]);
   return company && { brand: brandOf(company), saved: new Map() };

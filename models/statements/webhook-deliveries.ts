@@ -56,7 +56,7 @@ interface ScannedEndpoint {
   due: boolean;
 }
 
-// One probe of the partial index for each endpoint that has anything waiting (a loose scan): its first entry says when
+// Probes the partial index once for each endpoint that has waiting deliveries (a loose scan): its first entry says when
 // the endpoint's next delivery is due. Each query reads one slice, starting where the previous slice ended, so that its
 // cost does not grow with the number of endpoints.
 const NEXT_WAITING = `
@@ -174,9 +174,9 @@ export interface AttemptRecord {
   retry_seconds: number | null;
 }
 
-// Fenced by the lease: an attempt whose lease another node has taken over says nothing any more, of its endpoint neither.
-// What a delivery says of its endpoint is written only where it changes something: an endpoint that works is not updated
-// with every batch.
+// Fenced by the lease: an attempt whose lease another node has taken over says nothing any more, of its endpoint
+// neither. A delivery updates its endpoint only if something changes: an endpoint that works is not updated with every
+// batch.
 const RECORD = `
   with outcome as (
     select * from json_to_recordset($1::json) as o (id uuid, company_id uuid, endpoint_id uuid, lease timestamptz,

@@ -102,7 +102,7 @@ export interface Link {
 interface ShownSection extends Link {
   group?: string | undefined;
   isLast?: boolean | undefined;
-  /** Shown below the current section; empty where there is only one. */
+  /** Pages shown below the current section; empty if it has only one. */
   pages: Link[];
   places: Link[];
 }

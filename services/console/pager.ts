@@ -14,12 +14,15 @@ export const countText = (count: number, isEstimate = false): string =>
 
 type Query = Record<string, string>;
 
-/** 1 for what is no number of a page; one beyond the last is the action's 404. Beside a cursor it only numbers the page. */
+/**
+ * Returns the page number, 1 if it is invalid. A page after the last one gets the action's 404. With a cursor it only
+ * numbers the page.
+ */
 export function pageOf({ page }: Query): number {
   return page !== undefined && /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1;
 }
 
-/** What every list's action is asked. */
+/** Parameters that all list actions accept. */
 export const askedOf = (query: Query) => ({
   page: pageOf(query),
   page_size: PAGE_SIZE,

@@ -21,7 +21,7 @@ const MAX_RECORDS = 100;
 export async function serverAddresses(servers: string): Promise<string[]> {
   const each = servers.split(",").map(async (server) => {
     const [, host, port] = /^(\[.+\]|[^:]+|[0-9a-f:]+:[0-9a-f:]*:[0-9a-f:]*)(?::(\d+))?$/i.exec(server.trim()) ?? [];
-    if (!host) throw new Error(`DNS_SERVERS: "${server.trim()}" is no host[:port]`);
+    if (!host) throw new Error(`DNS_SERVERS: "${server.trim()}" is not a host[:port]`);
     const bare = host.replace(/^\[|\]$/g, "");
     const address = isIP(bare) ? bare : (await lookup(bare)).address;
     const literal = isIP(address) === 6 ? `[${address}]` : address;

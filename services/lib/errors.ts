@@ -136,7 +136,7 @@ export const unavailable = (sentence = NOT_AVAILABLE, cause?: Error) =>
     { retryable: true, ...(cause ? { cause } : {}) },
   );
 
-/** This node cannot serve the call: nothing was done, and another node may be asked at once. */
+/** Error of a node that cannot serve the call: nothing was done, and another node may be asked at once. */
 export const availableElsewhere = (reason: string) =>
   new ServiceError(
     "UNAVAILABLE",

@@ -4,7 +4,7 @@
  */
 import { forbidden } from "./errors.ts";
 
-/** From the weakest to the strongest. */
+/** Roles from the weakest to the strongest. */
 export const ROLES = ["viewer", "member", "admin", "owner"] as const;
 export type Role = (typeof ROLES)[number];
 

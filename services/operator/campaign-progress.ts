@@ -13,7 +13,7 @@ import type { Mail, Step } from "./mail-steps.ts";
 const MAX_ROWS = 200;
 const A_SENDER = "a sender";
 
-// One statement per refresh; each column is a probe of a partial index.
+// Reads a refresh with one statement; each column is a probe of a partial index.
 const UNFINISHED = `
   select c.id, c.smtp_config_id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for,
     ${CAMPAIGN_ERROR} as error,

@@ -117,7 +117,7 @@ const MJML_DIFFERENCES = [
   "|---|---|---|",
   "| a column in a section with padding at its sides, in Outlook | as wide as the section within its padding | as wide as without the padding |",
   "| `mj-image` with a `width` over its column's | narrowed to the column | in Outlook as wide as it says |",
-  "| widths that are no whole pixels | cut off | with decimals, in percent with six of them |",
+  "| widths that are not whole pixels | cut off | with decimals, in percent with six of them |",
   "| a web font that only HTML or `mj-style` names | loaded | loaded by `mj-font` and an attribute `font-family` that names it |",
   "| a second `mj-carousel`, or `mj-navbar` with `hamburger` | works | an error |",
   "| `mj-include`, `mj-html-attributes`, defaults of elements within `mj-class` | work | errors |",

@@ -59,7 +59,7 @@ async function bodyErrorsAfter(companyId: string, before: Before | null, input: 
 
 type ContentAfter = Pick<Template, "html" | "design" | "designText"> & Partial<Pick<Template, "body" | "templateMode">>;
 
-/** What is stored besides the fields of the request: `html` is sent instead of the body. Throws 400. */
+/** Returns what is stored besides the request's fields: `html` is sent instead of the body. Throws 400. */
 export async function contentAfter(companyId: string, before: Before | null, input: Input): Promise<ContentAfter> {
   const recipe = recipeOf(before ?? NOTHING, input);
   const design = designAfter(before ?? NOTHING, input);

@@ -46,13 +46,13 @@ const NotDates = Type.Array(
     field: Described(Type.String(), "The attribute.", "attributes.birthday"),
     count: Described(
       Nullable(Type.Integer()),
-      "Number of values that are no dates; null if counting took too long.",
+      "Number of values that are not dates; null if counting took too long.",
       6,
     ),
   }),
   {
     description:
-      "Attributes that the rules compare with a date, with values that are no dates; people with such values do not match.",
+      "Attributes that the rules compare with a date, with values that are not dates; people with such values do not match.",
   },
 );
 const SegmentWithCount = Type.Composite([

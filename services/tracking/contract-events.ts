@@ -35,7 +35,7 @@ const SentEmail = Type.Object({
   recipient: Described(Type.String(), "Recipient address.", "ann@example.com"),
   cc: Described(Type.Array(Type.String()), "Visible copy recipients.", ["bob@example.com"]),
   bcc: Described(Type.Array(Type.String()), "Hidden copy recipients.", ["archive@example.com"]),
-  /** One per address of cc and bcc; its result does not affect the message itself. */
+  /** Copies, one per address of cc and bcc; their results do not affect the message itself. */
   copies: Described(Type.Array(Copy), "Status of each copy."),
   subject: Described(Type.String(), "Subject as sent.", "Six books for Ann"),
   status: Described(

@@ -1763,7 +1763,7 @@ export type SubscriberCount = number;
 /** True if the number is an estimate. */
 export type SubscriberCountIsEstimate = boolean;
 
-/** Attributes that the rules compare with a date, with values that are no dates; people with such values do not match. */
+/** Attributes that the rules compare with a date, with values that are not dates; people with such values do not match. */
 export type NotDates = {
   field: FieldOfPreviewSegment;
   count: CountOfPreviewSegment;
@@ -1772,7 +1772,7 @@ export type NotDates = {
 /** The attribute. */
 export type FieldOfPreviewSegment = string;
 
-/** Number of values that are no dates; null if counting took too long. */
+/** Number of values that are not dates; null if counting took too long. */
 export type CountOfPreviewSegment = number | null;
 
 /** A day in the company's time zone. */

@@ -29,7 +29,7 @@ export async function storeFirstToken(token: FirstToken, transaction: Transactio
   return stored.length === 1;
 }
 
-// One revoked token invalidates the family, so a rotation concurrent with the revocation gains nothing.
+// A revoked token invalidates its family, so a rotation concurrent with the revocation gains nothing.
 const ROTATE = `
   with spent as (
     update refresh_tokens t set spent_at = now()

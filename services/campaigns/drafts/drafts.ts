@@ -78,7 +78,7 @@ export async function createDraft(
   return (await Draft.create({ companyId, name: name?.trim() ?? nameIn(body), kind, ...kept })).view();
 }
 
-/** Concurrent changes and sends are serialized: the second finds the draft changed or gone. */
+/** Concurrent changes and sends are serialized: the second finds the draft changed or deleted. */
 export async function updateDraft(
   companyId: string,
   { id, name, kind, body }: { id: string; name?: string; kind?: DraftKind; body?: Body },

@@ -197,7 +197,7 @@ export const campaigns = {
     what: "What",
     about: "Details",
     subscriber: "The subscriber with all mails and events",
-    nobody: "This address was named with the send; it is no subscriber's.",
+    nobody: "This address was given when the campaign was sent; it does not belong to a subscriber.",
   },
   mail: {
     title: (name: string) => `Mail and links of ${name}`,

@@ -41,7 +41,7 @@ export const segments = {
   nobody: "Nobody fits now.",
   busy: "Other counts are under way. Wait a moment, then count again.",
   notDates: (n: string, of: number, name: string) =>
-    `${n} ${of === 1 ? "value" : "values"} of ${name} ${of === 1 ? "is no date" : "are no dates"}: these subscribers do not fit.`,
+    `${n} ${of === 1 ? "value" : "values"} of ${name} ${of === 1 ? "is not a date" : "are not dates"}: these subscribers do not fit.`,
   onlyActive: "A campaign goes to the active ones among them.",
   sample: "The newest of them",
   email: "Email address",
@@ -60,7 +60,7 @@ export const segments = {
   moreUses: "Looked for among the newest 100 scheduled campaigns and 100 drafts.",
   reallyDelete: "Delete the segment",
   back: "Back to the segment",
-  gone: "one that is gone",
+  gone: "deleted",
   older: (id: string) => `an older campaign (${id})`,
   fields: {
     email: "Email address",

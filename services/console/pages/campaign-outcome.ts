@@ -12,7 +12,7 @@ const t = messages.campaigns;
 /** Larger numbers are not counted exactly. */
 const MAX_COUNTED = 10_000;
 
-/** How many recipients a resume would send to, by campaign. */
+/** Number of recipients to whom a resume would send, by campaign. */
 async function retryableOf(visit: CompanyVisit, campaigns: readonly Campaign[], atMost: number) {
   const ids = campaigns.filter(({ status }) => status === "partial" || status === "failed").map(({ id }) => id);
   const found = ids.length === 0 ? [] : await callUnder(visit, "campaigns.retryable", { ids, at_most: atMost });

@@ -1,10 +1,10 @@
-/** Which campaign a page is about, and where its pages are. */
+/** Id and paths of the campaign that a page shows. */
 import { notFound } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { messages } from "../messages.ts";
 import { type CompanyVisit, companyPath } from "../request.ts";
 
-/** Throws a 404 for what is no id. */
+/** Returns the campaign's id. Throws a 404 if it is not an id. */
 export function campaignId({ params: { id = "" } }: CompanyVisit): string {
   if (!isUuid(id)) throw notFound();
   return id;

@@ -31,11 +31,11 @@ const apiFilter = (query: Record<string, string>) => ({
   ...(query.search ? { search: query.search } : {}),
 });
 
-/** What brings the same page of the list again. */
+/** Query parameters that show the same page of the list. */
 const pageIn = (query: Record<string, string>): Record<string, string> =>
   Object.fromEntries(PAGE_PARAMETERS.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
 
-/** Sorted by an index of its own, or by id. */
+/** Columns to sort by, each with an index; otherwise by id. */
 export const ORDERINGS = ["email", "created_at"];
 
 /** Preselection from the query: undefined (nobody), "page" or "all" (all search results). */
@@ -110,7 +110,7 @@ export const addSubscriber = (visit: CompanyVisit): Promise<Outcome | Answer> =>
 
 const PICK = "pick.";
 
-/** The subscribers of a form in the terms of the API: ticked boxes of a page, or all results of a search. */
+/** Selected subscribers as API parameters: ticked boxes of a page, or all results of a search. */
 type Selection = { subscriber_ids: string[] } | { filter: ReturnType<typeof apiFilter> };
 
 function selectionIn(form: Record<string, string>, query: Record<string, string>): Selection | undefined {
@@ -122,7 +122,7 @@ function selectionIn(form: Record<string, string>, query: Record<string, string>
   return ids.length > 0 ? { subscriber_ids: ids } : undefined;
 }
 
-/** The same choice as fields of the next form. */
+/** Returns the selection as fields of the next form. */
 const fieldsOf = (chosen: Selection, { form }: CompanyVisit): Record<string, string> => ({
   ...("filter" in chosen ? { all: "yes" } : Object.fromEntries(chosen.subscriber_ids.map((id) => [PICK + id, "on"]))),
   back: form.back ?? "",
@@ -145,7 +145,7 @@ interface ListChange {
   back: string;
 }
 
-/** The number in the answer; for a filter it counts changed memberships only. */
+/** Number of subscribers in the message; for a filter it counts changed memberships only. */
 const affectedCount = (chosen: Selection, changed: number) =>
   "filter" in chosen ? changed : chosen.subscriber_ids.length;
 
@@ -211,7 +211,7 @@ async function suppressAll(visit: CompanyVisit, chosen: Selection): Promise<Answ
 /** Shows errors of all fields above the list, since checkboxes have no place for errors. */
 const asBulkErrors = (errors: Errors): Errors => ({ bulk: Object.values(errors).flat() });
 
-/** Only the ticked ones, or all that the search finds. */
+/** Exports the ticked subscribers, or all results of the search. */
 const exportChosen = (visit: CompanyVisit, chosen: Selection): RawResponse =>
   download(
     visit,

@@ -44,7 +44,7 @@ export function staticFile(path: string, { type, read, headers = {} }: StaticFil
     context.set({ "Content-Type": type, "Cache-Control": "public, max-age=3600", ...headers });
     context.vary("Accept-Encoding");
     const encoding = context.acceptsEncodings("br", "gzip", "identity");
-    // Each encoding is its own representation (RFC 9110, section 8.8.3.3).
+    // Adds the encoding, because each encoding is a separate representation (RFC 9110, section 8.8.3.3).
     const etag = `"${tag}-${encoding || "identity"}"`;
     context.set("ETag", etag);
     context.status = 200;

@@ -13,7 +13,7 @@ import type { Context } from "./context.ts";
 import { FILE_FIELDS } from "./multipart-upload.ts";
 import { filtersOf, type Params, pathNames, propertiesOf, valuesOf } from "./params.ts";
 
-/** Set from headers and by the gateway. */
+/** Parameters set from headers and by the gateway. */
 const NOT_IN_BODIES = ["idempotency_key"];
 
 const namesIn = (schema: TSchema | undefined): string[] =>

@@ -19,7 +19,7 @@ const pascal = (text: string) =>
   text.replaceAll(/(?:^|[^A-Za-z0-9]+)(\w)/g, (_, letter: string) => letter.toUpperCase());
 const isObject = (node: unknown): node is Schema => typeof node === "object" && node !== null;
 
-/** These keys contain values instead of schemas, whatever their fields are called. */
+/** Keys that contain values instead of schemas, whatever their fields are called. */
 const VALUES = new Set(["example", "examples", "enum", "const", "default"]);
 
 /** Copies `node`; `visit` may replace each field, body and response. */

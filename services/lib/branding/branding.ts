@@ -39,7 +39,7 @@ export function brandingErrors({ logo_url, color, background }: StoredBranding):
   }
   const [front, back] = [color ?? DEFAULT_COLOR, background ?? DEFAULT_BACKGROUND];
   for (const colour of [front, back]) {
-    if (!isColour(colour)) errors.push(`"${colour}" is no colour such as ${DEFAULT_COLOR}.`);
+    if (!isColour(colour)) errors.push(`"${colour}" is not a colour such as ${DEFAULT_COLOR}.`);
   }
   if (errors.length === 0 && contrast(front, back) < TEXT_CONTRAST) {
     // Rounded down, so that a refused contrast is never shown as sufficient.

@@ -1,4 +1,4 @@
--- KEYS[1] hash: bucket -> n. Of a window with a ledger also run (the server it was counted on) and epoch.
+-- KEYS[1] hash: bucket -> n. A window with a ledger also has run (the server it was counted on) and epoch.
 -- ARGV: command, n, limit (-1: none), window ms, bucket ms (0: a fixed window, all of it bucket 0), run ("": no ledger), then
 --   give: bucket
 --   begin: epoch, then bucket, n, ...

@@ -94,7 +94,7 @@ export const secondWindow = (smtpConfigId: string, perSecond: number): Window =>
   buckets: 20,
 });
 
-/** Kept for the window plus a token's life, as for the hour; capacity is freed a second late. */
+/** Keeps buckets for the window plus a token's life, as for the hour; capacity is freed a second late. */
 export const minuteWindow = (key: string, limit: number, windowSeconds: number): Window => ({
   key: `domain:${key}`,
   limit,

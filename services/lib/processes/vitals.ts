@@ -18,7 +18,7 @@ export interface Vitals {
   /** Open files and sockets; null if unknown. */
   open_files: number | null;
   max_open_files: number | null;
-  /** This machine's clock, in milliseconds since 1970. */
+  /** Clock of this machine, in milliseconds since 1970. */
   clock_ms: number;
 }
 

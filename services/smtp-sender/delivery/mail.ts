@@ -1,4 +1,4 @@
-/** One recipient's email, from its row to its result. It is rendered when a connection asks for it. */
+/** Email of one recipient, from its row to its result. It is rendered when a connection asks for it. */
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { HourGrant } from "../limits/hour-limit.ts";

@@ -1,9 +1,9 @@
--- KEYS[1] sorted set: "sender slot" -> when its slot ends. KEYS[2] sorted set: sender with demand -> until when it counts.
--- KEYS[3]: since when this server counts slots.
--- ARGV: most slots of all senders, life of a slot in ms, life of a sender's demand in ms, sender, "1" if it has demand,
---   "1" to keep the slots even where there is no room, slots the sender already holds besides them, number of other senders
---   that live, their names, slots.
--- Returns how many of the slots are held now, and the fair share of each sender with demand.
+-- KEYS[1] sorted set: "sender slot" -> expiry of the slot. KEYS[2] sorted set: sender with demand -> expiry of its demand.
+-- KEYS[3]: time since which this server counts slots.
+-- ARGV: maximum slots of all senders, life of a slot in ms, life of a sender's demand in ms, sender, "1" if it has demand,
+--   "1" to keep the slots even if there is no room, slots the sender already holds besides them, number of other live
+--   senders, their names, slots.
+-- Returns the number of slots held now, and the fair share of each sender with demand.
 local max, slotLife, demandLife = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local sender, demand, keep, own = ARGV[4], ARGV[5] == '1', ARGV[6] == '1', tonumber(ARGV[7])
 local others = tonumber(ARGV[8])
@@ -13,7 +13,7 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local lives = {}
 for i = 9, firstSlot - 1 do lives[ARGV[i]] = true end
--- A slot that is not renewed: its sender died, or lives and cannot reach this server, with its connection open.
+-- Slots that are not renewed: the sender has died, or it lives with open connections but cannot reach this server.
 for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now)) do
   if not lives[string.match(slot, '^(.*) ')] then redis.call('ZREM', KEYS[1], slot) end
 end
@@ -22,7 +22,7 @@ redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
 if demand then redis.call('ZADD', KEYS[2], now + demandLife, sender) end
 local share = math.ceil(max / math.max(1, redis.call('ZCARD', KEYS[2])))
 
--- A server that was emptied, or is another one, does not know what the others hold before they have renewed it.
+-- A new or emptied server does not know the slots of others until they have renewed them.
 redis.call('SET', KEYS[3], now, 'NX')
 redis.call('PEXPIRE', KEYS[3], 86400000)
 local unknown = others > 0 and now - tonumber(redis.call('GET', KEYS[3])) < slotLife
@@ -36,7 +36,7 @@ for i = firstSlot, #ARGV do
     own = own + 1
   end
 end
--- As long as a sender may be cut off with them.
+-- Kept as long as a sender may hold slots while it is cut off.
 redis.call('PEXPIRE', KEYS[1], 3600000)
 redis.call('PEXPIRE', KEYS[2], demandLife * 2)
 return {held, share}

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const CLOCK_SKEW_MS = 60_000;
 /** Longest duration of a small campaign, unless it was paused longer. */
 const UNDER_WAY_MS = 30 * DAY_MS;
-/** One query at a time per company, on separate connections (bulk.ts); further ones get 503. */
+/** Time limit of a query. Each company runs one at a time, on separate connections (bulk.ts); further ones get 503. */
 const STATEMENT_MS = 15_000;
 
 interface Bounds {

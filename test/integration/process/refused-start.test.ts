@@ -59,7 +59,7 @@ describe("a start that must fail", () => {
     writeFileSync(file, "");
     for (const path of [file, join(file, "below")]) {
       const { code, lines } = await outcome({ DATA_DIR: path });
-      const message = [`Flockmail cannot start: cannot use ${path} (DATA_DIR): it is no directory`];
+      const message = [`Flockmail cannot start: cannot use ${path} (DATA_DIR): it is not a directory`];
       expect({ code, lines }).toEqual({ code: 1, lines: message });
     }
   });

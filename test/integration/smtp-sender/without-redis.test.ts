@@ -127,7 +127,7 @@ test.each<[string, Limits]>([
       ]))!.error;
     await sending.until(
       error,
-      (text) => text === "Waiting for Redis: sending limits cannot be counted while it is away.",
+      (text) => text === "Waiting for Redis: sending limits cannot be counted while it is unavailable.",
     );
     expect((await sending.counts(id)).status).toBe("sending");
     redis = await startRedis({ own: true, port });

@@ -98,7 +98,7 @@ test.each([
   [{ color: "#777777" }, [expect.stringMatching(/^color: #777777 on #ffffff has a contrast of 4\.47:1/)]],
   [{ background: "#000000" }, [expect.stringContaining("#0b6b72 on #000000")]],
   [{ color: "#ffff00", background: "#000000" }, []],
-  [{ color: "#abc" }, ['"#abc" is no colour such as #0b6b72.']],
+  [{ color: "#abc" }, ['"#abc" is not a colour such as #0b6b72.']],
   [{ logo_url: "javascript:alert(1)" }, [expect.stringMatching(/^logo_url: /)]],
 ])("the errors of %j are %j", (branding, errors) => expect(brandingErrors(branding)).toEqual(errors));
 

@@ -1,4 +1,4 @@
-// Beside each text to take along a button that copies it. Without this script one click selects the text.
+// Adds a copy button to each text that is meant to be copied. Without this script a click selects the text.
 function addButtons(root) {
   for (const text of root.querySelectorAll("[data-copy]:not([data-has-button])")) {
     text.dataset.hasButton = "";
@@ -12,7 +12,7 @@ function addButtons(root) {
         await navigator.clipboard.writeText(text.textContent);
         button.textContent = "Copied";
       } catch {
-        // Browsers give the clipboard to pages by https alone: then the text is selected, to be copied by the keyboard.
+        // Browsers only allow clipboard access over HTTPS; otherwise the text is selected, to be copied with the keyboard.
         getSelection().selectAllChildren(text);
         button.textContent = "Selected";
       }

@@ -57,7 +57,7 @@ function goToLine(field, no) {
 
 const fieldOf = (name) => document.getElementById(name === "text_body" ? "text" : name);
 
-/** Buttons that lead to a line, in what the server has just said. */
+/** Makes buttons of the lines that the server's findings name. */
 function bindProblems(root) {
   for (const button of root.querySelectorAll("[data-line]")) {
     button.hidden = false;
@@ -74,7 +74,7 @@ new ResizeObserver(align).observe(body);
 body.addEventListener("scroll", align);
 bindProblems(form);
 
-// Text put in
+// Inserting text
 
 let last = body;
 for (const field of texts) {
@@ -85,7 +85,7 @@ for (const field of texts) {
 
 function insert(field, text) {
   field.focus();
-  // The only way to put text in that undo takes back; elsewhere it is put in without.
+  // The only way to insert text that undo can remove; browsers without it insert it without undo.
   if (!document.execCommand("insertText", false, text)) {
     field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
     field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -108,7 +108,7 @@ for (const code of form.querySelectorAll("[data-insert]")) {
 
 const attribute = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
 
-/** With the place for its description selected. */
+/** Inserts an image and selects the placeholder of its description. */
 function insertImage(url) {
   const isMjml = form.elements.template_mode.value === "mjml";
   const text = isMjml ? `<mj-image src="${attribute(url)}" alt="" />` : `<img src="${attribute(url)}" alt="">`;
@@ -185,11 +185,11 @@ chosen.addEventListener("change", async () => {
   chosen.value = "";
 });
 
-// The preview: one question at a time, the next one after a pause.
+// The preview: one request at a time, the next one after a pause.
 
-/** The frame's document, once there is one to write into. */
+/** Document of the frame, once it can be written to. */
 async function frameDocument() {
-  // It was led away, to what may not be shown in a frame.
+  // The frame has navigated to a page that must not be framed.
   if (!frame.contentDocument) frame.src = form.dataset.blank;
   for (let tries = 0; tries < 200; tries++) {
     const shown = frame.contentDocument;
@@ -229,7 +229,7 @@ async function ask() {
     body: new URLSearchParams(new FormData(form)),
   });
   const { busy, away, tooLarge, ended } = form.dataset;
-  // Asking again would change nothing about these.
+  // A retry would not help with these errors.
   const isEnded = response.redirected || response.status === 401 || response.status === 403;
   if (isEnded || response.status === 413) {
     previewState.textContent = isEnded ? ended : tooLarge;
@@ -270,7 +270,7 @@ async function renew() {
 
 const stateOf = () => {
   const fields = new FormData(form);
-  // What only the preview needs is not saved.
+  // Fields that only the preview needs are not saved.
   for (const name of ["view", "reader", "overwrite"]) fields.delete(name);
   return new URLSearchParams(fields).toString();
 };

@@ -1,6 +1,6 @@
-/** Forms of all pages. Without this script they work as they are. */
+/** Enhances the forms of all pages. They also work without this script. */
 
-// A date typed into a field with `data-chooses` chooses the first answer but "now" of the question of that name; "now" clears it.
+// Typing a date into a field with `data-chooses` selects the first choice other than "now" of the named question; "now" clears the date.
 for (const field of document.querySelectorAll("[data-chooses]")) {
   const choices = [...field.form.elements[field.dataset.chooses]];
   const now = choices.find(({ value }) => value === "now");
@@ -12,12 +12,12 @@ for (const field of document.querySelectorAll("[data-chooses]")) {
   });
 }
 
-// A new company begins with the browser's time zone.
+// Sets the browser's time zone for a new company.
 for (const field of document.querySelectorAll('input[type="hidden"][name="timezone"]')) {
   field.value ||= Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
 }
 
-// The buttons of a list say how many of its boxes are ticked. Where all of a search are chosen, the server says the number.
+// Shows the number of ticked boxes on the list's buttons. If all results of a search are selected, the server sets the number.
 const bulk = document.getElementById("bulk");
 if (bulk && !bulk.elements.all) {
   const boxes = [...document.querySelectorAll('input[type="checkbox"][form="bulk"]')];
@@ -28,11 +28,11 @@ if (bulk && !bulk.elements.all) {
     }
   };
   for (const box of boxes) box.addEventListener("change", count);
-  // The browser may have kept ticks of an earlier visit.
+  // The browser may have restored ticks of an earlier visit.
   addEventListener("pageshow", count);
 }
 
-// What is typed is not lost: it is saved before the page is left, where it saves itself, and asked about where it does not.
+// Protects unsaved input when the page is left: forms that save automatically are saved, others ask for confirmation.
 
 const autosaved = [...document.querySelectorAll("form[hx-post]")];
 const typedIn = new Map();
@@ -69,7 +69,7 @@ const isChanged = (field) => {
   return "defaultValue" in field && field.type !== "hidden" && field.value !== field.defaultValue;
 };
 
-/** The editor and boxes of a list have their own ways; a search is no work. */
+/** True for forms with input to protect. The editor and bulk forms have their own handling; a search has nothing to lose. */
 const isWatched = (form) =>
   form.method === "post" && form.id !== "editor" && form.id !== "bulk" && !autosaved.includes(form);
 const isSignedIn = document.querySelector('form[action="/app/logout"]') !== null;
@@ -83,7 +83,7 @@ document.addEventListener("submit", ({ target }) => {
   isLeaving = true;
   savedOf.set(target, typedIn.get(target) ?? 0);
 });
-// A download or a refused submit leaves the page where it is.
+// A download or a cancelled submit does not leave the page.
 document.addEventListener("change", () => {
   isLeaving = false;
 });
@@ -98,7 +98,7 @@ document.addEventListener("click", async (event) => {
     const answer = await fetch(form.action, { method: "POST", body: bodyOf(form) }).catch(() => undefined);
     savedOf.set(form, typedIn.get(form));
     if (!answer?.ok) {
-      // The next click leaves.
+      // The next click leaves the page.
       const mark = document.getElementById("saved");
       if (mark) mark.textContent = mark.dataset.ended;
       return;
@@ -117,7 +117,7 @@ addEventListener("beforeunload", (event) => {
   if (!isLeaving && [...typedIn.keys()].some(isDirty)) event.preventDefault();
 });
 
-/** Fills a form in; what an event would save or send by itself stays unsent. */
+/** Fills in a form without events, which could save or send it. */
 function fill(form, values) {
   for (const field of form.elements) {
     if (!field.name || field.name === "form_token" || field.type === "submit") continue;
@@ -127,7 +127,7 @@ function fill(form, values) {
   form.dataset.unsaved = "";
   form.closest("[popover]")?.showPopover();
   typedIn.set(form, (typedIn.get(form) ?? 0) + 1);
-  // The rules of a segment are rows that the server makes.
+  // The rows of a segment's rules are rendered by the server.
   if (form.id !== "builder") return;
   const more = { ...values, do: "refresh", form_token: form.elements.form_token.value };
   addEventListener("load", () =>

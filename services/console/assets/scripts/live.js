@@ -28,7 +28,7 @@ function show(root, now) {
   for (const element of root.querySelectorAll("[data-now]")) {
     const name = element.dataset.now;
     const text = SHOWN[name] ? SHOWN[name](now) : numbers.format(now[name]);
-    // What nobody counts by person stays as the page had it.
+    // Numbers that are not counted per person stay unchanged.
     const isUnknown = (name.startsWith("opens") || name.startsWith("clicks")) && now.opens === null;
     if (!isUnknown && element.textContent !== text) element.textContent = text;
   }
@@ -43,7 +43,7 @@ const toggle = (root, name, isShown) => {
   for (const element of root.querySelectorAll(`[data-${name}]`)) element.hidden = !isShown;
 };
 
-/** While nothing but deferred mails is left, their next try says more than a speed of 0. */
+/** Shows the next retry instead of a speed of 0 while only deferred mails remain. */
 function showRetries(root, { retrying, next_retry_at: at, per_second: speed }) {
   const isWaiting = retrying > 0 && speed === 0;
   const line = root.querySelector("[data-retries]");
@@ -84,12 +84,12 @@ function refresh() {
 function open() {
   close();
   const root = document.querySelector("[data-live]");
-  // A page that nobody sees keeps none of the few connections of the browser.
+  // Closes the stream of a hidden page: browsers allow only few connections per host.
   if (!root || document.hidden) return;
   source = new EventSource(root.dataset.live);
   source.addEventListener("progress", ({ data }) => {
     const now = JSON.parse(data);
-    // With the first mail stopping means something else.
+    // Reloads at the first mail, because the effect of stopping changes.
     if (now.status !== root.dataset.status || (root.dataset.sent === "0" && now.sent_count > 0)) return refresh();
     toggle(root, "still", false);
     toggle(root, "lost", false);
@@ -102,12 +102,12 @@ function open() {
   source.addEventListener("error", () => {
     toggle(root, "moving", false);
     toggle(root, "lost", true);
-    // A refusal ends it for good; everything else the browser tries again by itself.
+    // A refusal closes the stream, so it is opened again later; after other errors the browser reconnects by itself.
     if (source?.readyState === EventSource.CLOSED) timer = setTimeout(open, AGAIN_MS);
   });
 }
 
-/** The page could not be asked again: it shows what it has, and says so. */
+/** Marks the page as outdated when it cannot be refreshed. */
 function waitAndOpen() {
   toggle(document, "moving", false);
   toggle(document, "lost", true);

@@ -1,4 +1,4 @@
-/** Media: addresses copied by a button, and files that are dropped uploaded one after the other. The form works without. */
+/** Adds copy buttons for URLs, and uploads dropped files one after another. The form works without this script. */
 const form = document.querySelector("form.upload");
 
 for (const element of document.querySelectorAll("[data-scripted]")) element.hidden = false;
@@ -9,7 +9,7 @@ async function copy(field) {
   try {
     await navigator.clipboard.writeText(field.value);
   } catch {
-    // Without https there is no clipboard; the older way takes what is selected.
+    // Clipboard access needs HTTPS; execCommand copies the selection otherwise.
     document.execCommand("copy");
   }
 }
@@ -28,7 +28,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 
 const state = document.getElementById("upload-state");
 
-/** What the page that refuses it says. */
+/** Returns the error shown on the refusing page. */
 async function refusalOf(response) {
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   return page.querySelector(".alert, main p, p")?.textContent.trim() || form.dataset.failed;

@@ -1,4 +1,4 @@
-// "/" goes to the search field, Escape closes open menus. Everything works without this script.
+// "/" focuses the search field, Escape closes open menus. Everything works without this script.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;

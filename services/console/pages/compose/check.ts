@@ -37,7 +37,7 @@ const t = () => messages.newCampaign;
 /** The API's error for a missing field. */
 const REQUIRED = "This field is required.";
 
-/** Names of what the draft refers to; undefined for what is not chosen or was deleted. */
+/** Names of the objects that the draft refers to; undefined if not chosen or deleted. */
 async function namesOf(visit: CompanyVisit, body: Body) {
   const id = (field: string) => (isUuid(textIn(body, field)) ? textIn(body, field) : undefined);
   const found = <T>(of: string | undefined, read: (id: string) => Promise<T>) => (of ? orNothing(read(of)) : undefined);

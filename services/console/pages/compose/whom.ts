@@ -23,7 +23,10 @@ import {
   stepsOf,
 } from "./draft.ts";
 
-/** Maximum addresses shown in the textarea. A draft created through the API may have more; they are kept. */
+/**
+ * Maximum addresses shown in the textarea; the API sends to no more (MAX_RECEIVERS). Saving the page drops further
+ * ones.
+ */
 const MAX_ADDRESSES_SHOWN = 10_000;
 
 interface Choice {

@@ -17,7 +17,7 @@ import { mail as spacer } from "./spacer/mail.ts";
 import { mail as table } from "./table/mail.ts";
 import { mail as text } from "./text/mail.ts";
 
-/** The values of a block are filled by the fields of its own kind before they get here. */
+/** Renderers of blocks. A block's values were filled with the defaults of its kind before. */
 export const MAILS = {
   heading,
   text,
