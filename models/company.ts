@@ -7,7 +7,7 @@ import {
   type NonAttribute,
   type Sequelize,
 } from "sequelize";
-import type { StoredBranding } from "../services/lib/branding/branding.ts";
+import { BRANDING_KEYS, type Branding, type StoredBranding } from "../services/lib/branding/branding.ts";
 import { id, nullable, required } from "./database/columns.ts";
 import type { Plan } from "./plan.ts";
 import type { TrackingDomain } from "./tracking-domain.ts";
@@ -118,13 +118,8 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
       timezone: this.timezone,
       form_attributes: this.formAttributes,
       form_hosts: this.formHosts,
-      branding: {
-        name: this.branding.name ?? null,
-        logo_url: this.branding.logo_url ?? null,
-        color: this.branding.color ?? null,
-        background: this.branding.background ?? null,
-        footer_text: this.branding.footer_text ?? null,
-        language: this.branding.language ?? null,
+      branding: Object.fromEntries(BRANDING_KEYS.map((key) => [key, this.branding[key] ?? null])) as {
+        [Key in keyof Branding]: Branding[Key] | null;
       },
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),

@@ -92,6 +92,7 @@ const TABLE = {
   "renderer.listVersions": reads("campaigns"),
   "renderer.getVersion": reads("campaigns"),
   "renderer.restoreVersion": writes("campaigns"),
+  "renderer.updateDesigns": writes("campaigns"),
 
   "smtp-sender.listConfigs": reads("settings"),
   "smtp-sender.createConfig": settings,

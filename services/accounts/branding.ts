@@ -1,11 +1,9 @@
 /** Validates and merges changes of a company's branding. */
 import type { Company } from "../../models/company.ts";
 import type { ParamsOf } from "../contracts.ts";
-import { type Branding, brandingErrors, type StoredBranding } from "../lib/branding/branding.ts";
+import { BRANDING_KEYS, type Branding, brandingErrors, type StoredBranding } from "../lib/branding/branding.ts";
 import { invalid } from "../lib/errors.ts";
 import { mergeKeys } from "./merge-keys.ts";
-
-const KEYS = ["name", "logo_url", "color", "background", "footer_text", "language"] as const;
 
 /**
  * Merges a PATCH into the stored branding. Throws a 400 on `branding` if the resulting colours lack contrast. `stored`
@@ -14,7 +12,7 @@ const KEYS = ["name", "logo_url", "color", "background", "footer_text", "languag
 export function mergedBranding({ branding: stored }: Company, { branding }: ParamsOf<"accounts.updateCompany">) {
   if (branding === undefined) return {};
   const given = branding && { ...branding, name: branding.name?.trim() ?? branding.name };
-  const changed: StoredBranding = mergeKeys<Branding>(stored, given, KEYS);
+  const changed: StoredBranding = mergeKeys<Branding>(stored, given, BRANDING_KEYS);
   const errors = brandingErrors(changed);
   if (errors.length > 0) throw invalid({ branding: errors });
   return { branding: changed };

@@ -13,7 +13,7 @@ import {
 } from "./pages/account.ts";
 import { auditLogPage } from "./pages/audit-log.ts";
 import { bouncesPage, makeSource, rawMessage, recipientDomainsPage, removeSource, setGuard } from "./pages/bounces.ts";
-import { brandingPage, brandingPreview, saveBranding } from "./pages/branding.ts";
+import { brandingPage, brandingPreview, saveBranding, updateDesigns } from "./pages/branding.ts";
 import { campaignPage } from "./pages/campaign.ts";
 import { editCampaign, editPage } from "./pages/campaign-edit.ts";
 import { mailFramePage, mailPage } from "./pages/campaign-mail.ts";
@@ -269,6 +269,7 @@ export const companyPages: Table<CompanyVisit> = {
   "settings/company/domain": { form: saveDomain },
   "settings/branding": { page: brandingPage, form: saveBranding },
   "settings/branding/preview": { page: brandingPreview },
+  "settings/branding/designs": { form: updateDesigns },
   "settings/audit-log": { page: auditLogPage },
   "settings/company/delete": { page: deleteCompanyPage, form: deleteCompany },
   servers: { page: serversPage },

@@ -51,7 +51,7 @@ function givenValue({ name, value, otherwise }: Setting, form: Record<string, st
     case "number":
       return numberOf(text);
     case "nullable number":
-      return text.trim() === "" ? null : numberOf(text);
+      return text.trim() === "" || text === otherwise ? null : numberOf(text);
     case "nullable":
       return text.trim() === "" || text === otherwise ? null : text.trim();
     default:

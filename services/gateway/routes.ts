@@ -140,6 +140,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/templates/`, "renderer.createTemplate", created),
   route("POST", `${E}/templates/preview/`, "renderer.previewContent"),
   route("POST", `${E}/templates/check/`, "renderer.checkTemplate"),
+  route("POST", `${E}/templates/update-designs/`, "renderer.updateDesigns"),
   route("GET", `${E}/templates/:id/`, "renderer.getTemplate"),
   route("PATCH", `${E}/templates/:id/`, "renderer.updateTemplate"),
   route("DELETE", `${E}/templates/:id/`, "renderer.removeTemplate"),

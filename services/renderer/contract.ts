@@ -1,6 +1,7 @@
 import type { ServiceContract } from "../define.ts";
 import type { RawMessage } from "../lib/raw-message.ts";
 import { Bool, ById, Described, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
+import { contract as designs } from "./contract-designs.ts";
 import { PreviewResult, contract as templates } from "./contract-templates.ts";
 
 const Data = Type.Record(Type.String(), Type.Unknown());
@@ -84,6 +85,7 @@ export type DraftContent = Static<typeof DraftContent>;
 
 export const contract = {
   ...templates,
+  ...designs,
 
   campaignContent: {
     summary: "Get a campaign's content",

@@ -24,6 +24,7 @@ import {
   syntaxErrors,
   updateTemplate,
 } from "./templates.ts";
+import { updateDesigns } from "./update-designs.ts";
 
 interface Renderer extends Service {
   campaigns: CompiledCampaigns;
@@ -67,6 +68,8 @@ export default defineService("renderer", contract, {
     convertContent: async (ctx) => converted(companyOf(ctx), ctx.params),
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
     previewContent: { validate: syntaxErrors, handler: (ctx) => previewContent(companyOf(ctx), ctx.params) },
+
+    updateDesigns: (ctx) => updateDesigns(companyOf(ctx), ctx.meta),
 
     campaignContent: (ctx) => campaignContent(companyOf(ctx), ctx.params.id, ctx.params.variant ?? null),
     previewDraft: (ctx) => previewDraft(companyOf(ctx), ctx.params),

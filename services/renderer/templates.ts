@@ -94,7 +94,7 @@ const SAVED_SINCE = "The template was saved in the meantime. Load it again befor
 const DESIGN_REPLACED = "The new body replaces the design. The version before this one keeps it.";
 
 /** Holds the template's row, so that saves at the same time come one after the other, each with its version. */
-const change = (
+export const change = (
   companyId: string,
   id: string,
   caller: Caller,

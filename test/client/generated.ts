@@ -1047,7 +1047,7 @@ export type Design = {
     width?: number;
     background?: string;
     content_background?: string;
-    text_color?: string;
+    text_color?: TextColor;
     link_color?: LinkColor;
     language?: string;
   };
@@ -1059,7 +1059,7 @@ export type DesignBlockHeading = {
   text?: string;
   level?: "1" | "2" | "3";
   align?: Align;
-  color?: string;
+  color?: TextColor;
 };
 
 export type DesignBlockText = {
@@ -1964,6 +1964,16 @@ export type Color = string | null;
 
 export type Background = string | null;
 
+export type TextOfUpdateCompany = string | null;
+
+export type OnPrimary = string | null;
+
+export type HeadingFont = "arial" | "verdana" | "tahoma" | "trebuchet" | "georgia" | "times" | "courier" | null;
+
+export type Font = "arial" | "verdana" | "tahoma" | "trebuchet" | "georgia" | "times" | "courier" | null;
+
+export type ButtonRadius = number | null;
+
 export type FooterText = string | null;
 
 export type Language = "en" | "de" | "fr" | "es" | "ar" | null;
@@ -2404,15 +2414,22 @@ export type FormAttributes = string[];
 /** Hosts that `redirect_url` of the public form may lead to. */
 export type FormHosts = string[];
 
-/** Look and language of public pages and confirmation mails. Merged key by key; null resets. Dark mode colours are derived from these. */
+/** Look and language of public pages, confirmation mails and designs. Merged key by key; null resets. Dark mode colours are derived from these. */
 export type Branding = {
   name: NameOfUpdateCompany;
   logo_url: LogoUrl;
   color: Color;
   background: Background;
+  text: TextOfUpdateCompany;
+  on_primary: OnPrimary;
+  heading_font: HeadingFont;
+  font: Font;
+  button_radius: ButtonRadius;
   footer_text: FooterText;
   language: Language;
 };
+
+export type TextColor = string;
 
 export type LinkColor = string;
 
@@ -3556,6 +3573,29 @@ export interface Operations {
           [name: string]: unknown;
         };
       } | null;
+    };
+  };
+  /** Update the designs of templates */
+  updateDesigns: {
+    request: {
+      query?: {
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** Templates whose mail changed; each has a new version. */
+      updated: number;
+      /** Templates whose mail is the same. */
+      unchanged: number;
+      /** Templates whose mail could not be made; they keep the one they have. */
+      failed: {
+        id: Id;
+        /** Name. */
+        name: string;
+        /** Reasons. */
+        errors: string[];
+      }[];
     };
   };
   /** Get a template */
@@ -5609,12 +5649,17 @@ export interface Operations {
         form_attributes?: string[] | null;
         /** Hosts (with a port unless it is the default) that `redirect_url` of the public form may lead to. */
         form_hosts?: string[] | null;
-        /** Look and language of public pages and confirmation mails. Merged key by key; null resets. Dark mode colours are derived from these. */
+        /** Look and language of public pages, confirmation mails and designs. Merged key by key; null resets. Dark mode colours are derived from these. */
         branding?: {
           name?: NameOfUpdateCompany;
           logo_url?: LogoUrl;
           color?: Color;
           background?: Background;
+          text?: TextOfUpdateCompany;
+          on_primary?: OnPrimary;
+          heading_font?: HeadingFont;
+          font?: Font;
+          button_radius?: ButtonRadius;
           footer_text?: FooterText;
           language?: Language;
         } | null;
@@ -6047,6 +6092,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   createTemplate: { method: "POST", path: "/api/emails/templates/", answer: "json" },
   previewTemplateContent: { method: "POST", path: "/api/emails/templates/preview/", answer: "json" },
   checkTemplate: { method: "POST", path: "/api/emails/templates/check/", answer: "json" },
+  updateDesigns: { method: "POST", path: "/api/emails/templates/update-designs/", answer: "json" },
   getTemplate: { method: "GET", path: "/api/emails/templates/{id}/", answer: "json" },
   updateTemplate: { method: "PATCH", path: "/api/emails/templates/{id}/", answer: "json" },
   deleteTemplate: { method: "DELETE", path: "/api/emails/templates/{id}/", answer: "none" },

@@ -1,6 +1,8 @@
 /** Messages after a write. The redirect carries only the message's name, because a URL must not contain free text. */
 export const notices = {
   saved: "Saved.",
+  designsUpdated: "Designs updated. Each changed template has a new version.",
+  designsPartlyUpdated: "Designs updated, except some that have errors. Open and save those to see what is wrong.",
   deleted: "Deleted.",
   sampleAdded: "Sample data added. Its people never get an email.",
   sampleRemoved: "Sample data removed.",

@@ -3,9 +3,15 @@ import {
   type Branding,
   brandingErrors,
   DEFAULT_BACKGROUND,
+  DEFAULT_BUTTON_RADIUS,
   DEFAULT_COLOR,
+  DEFAULT_FONT,
+  DEFAULT_ON_PRIMARY,
+  DEFAULT_TEXT,
+  MAX_BUTTON_RADIUS,
   type StoredBranding,
 } from "../../lib/branding/branding.ts";
+import { FONTS } from "../../lib/design/brand.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
@@ -35,6 +41,31 @@ const SETTINGS: Setting[] = [
     ...t.fields.background,
     otherwise: DEFAULT_BACKGROUND,
   },
+  { name: "branding.text", value: "nullable", kind: "color", ...t.fields.text, otherwise: DEFAULT_TEXT },
+  {
+    name: "branding.on_primary",
+    value: "nullable",
+    kind: "color",
+    ...t.fields.onPrimary,
+    otherwise: DEFAULT_ON_PRIMARY,
+  },
+  ...(["heading_font", "font"] as const).map(
+    (name): Setting => ({
+      name: `branding.${name}`,
+      value: "nullable",
+      kind: "choice",
+      ...t.fields[name],
+      otherwise: DEFAULT_FONT,
+      options: Object.entries(FONTS).map(([value, family]) => ({ value, label: family.split(",")[0]! })),
+    }),
+  ),
+  {
+    name: "branding.button_radius",
+    value: "nullable number",
+    ...t.fields.buttonRadius,
+    attributes: { min: 0, max: MAX_BUTTON_RADIUS },
+    otherwise: String(DEFAULT_BUTTON_RADIUS),
+  },
   { name: "branding.footer_text", value: "nullable", kind: "lines", ...t.fields.footer },
   {
     name: "branding.language",
@@ -50,8 +81,8 @@ const NAMES = SETTINGS.map(({ name }) => name);
 
 /** Converts the form's values to the stored form of a branding. */
 function typedBranding(form: Record<string, string>): StoredBranding {
-  const entries = NAMES.map((name) => [name.slice("branding.".length), form[name] ?? ""] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== "")) as Partial<Branding>;
+  const given = SETTINGS.filter(({ name, otherwise }) => form[name] && form[name] !== otherwise);
+  return Object.fromEntries(given.map(({ name }) => [name.slice("branding.".length), form[name]])) as Partial<Branding>;
 }
 
 const isTyped = (form: Record<string, string>): boolean => NAMES.some((name) => form[name] !== undefined);
@@ -100,6 +131,12 @@ export const saveBranding = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     },
     (errors) => show(visit, visit.form, errors),
   );
+
+export async function updateDesigns(visit: CompanyVisit): Promise<Answer> {
+  const { failed } = await callIn(visit, "renderer.updateDesigns", {});
+  const notice = failed.length === 0 ? "designsUpdated" : "designsPartlyUpdated";
+  return { goTo: companyPath(visit, "settings/branding"), notice };
+}
 
 export function brandingPreview(visit: CompanyVisit): Promise<Answer> {
   requirePermission("accounts.updateCompany", { role: visit.company.role });

@@ -25,6 +25,7 @@ const NAMES: Record<string, string> = {
   "subscribers.subscribe": "subscribePublicly",
   "renderer.preview": "previewTemplate",
   "renderer.previewContent": "previewTemplateContent",
+  "renderer.updateDesigns": "updateDesigns",
   "renderer.listVersions": "listTemplateVersions",
   "renderer.getVersion": "getTemplateVersion",
   "renderer.restoreVersion": "restoreTemplateVersion",

@@ -1,11 +1,15 @@
 /** The look of a company's designs, from its branding. */
 import type { Brand } from "../design/brand.ts";
-import { DEFAULT_BACKGROUND, DEFAULT_COLOR, type StoredBranding } from "./branding.ts";
+import {
+  DEFAULT_BACKGROUND,
+  DEFAULT_BUTTON_RADIUS,
+  DEFAULT_COLOR,
+  DEFAULT_FONT,
+  DEFAULT_ON_PRIMARY,
+  DEFAULT_TEXT,
+  type StoredBranding,
+} from "./branding.ts";
 import { readableOn, TEXT_CONTRAST } from "./colours.ts";
-
-const TEXT = "#1f2933";
-const ON_PRIMARY = "#ffffff";
-const BUTTON_RADIUS = 6;
 
 export interface BrandedCompany {
   name: string;
@@ -21,12 +25,12 @@ export function brandOf({ name, footer_text, branding }: BrandedCompany): Brand 
     logoUrl: branding.logo_url ?? "",
     colours: {
       primary,
-      on_primary: readableOn(primary, ON_PRIMARY, TEXT_CONTRAST),
+      on_primary: branding.on_primary ?? readableOn(primary, DEFAULT_ON_PRIMARY, TEXT_CONTRAST),
       background,
-      text: readableOn(background, TEXT, TEXT_CONTRAST),
+      text: branding.text ?? readableOn(background, DEFAULT_TEXT, TEXT_CONTRAST),
     },
-    headingFont: "arial",
-    font: "arial",
-    buttonRadius: BUTTON_RADIUS,
+    headingFont: branding.heading_font ?? DEFAULT_FONT,
+    font: branding.font ?? DEFAULT_FONT,
+    buttonRadius: branding.button_radius ?? DEFAULT_BUTTON_RADIUS,
   };
 }

@@ -12,8 +12,8 @@ export const MAX_COLUMNS = 4;
 export const SETTINGS = {
   width: pixels(600, 800, 320),
   background: colour("#f4f5f7"),
-  content_background: colour("#ffffff"),
-  text_color: colour("#1f2933"),
+  content_background: colour("brand.background"),
+  text_color: colour("brand.text"),
   link_color: colour("brand.primary"),
   /** BCP 47, for screen readers; empty: unknown. */
   language: line("", 35),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
-import { brandingErrors, type StoredBranding } from "../../../services/lib/branding/branding.ts";
+import { BRANDING_KEYS, brandingErrors, type StoredBranding } from "../../../services/lib/branding/branding.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { refusal } from "../../support/refusal.ts";
@@ -85,12 +85,21 @@ describe("company settings", () => {
   });
 
   test("branding is merged, reset by null, and refused if unreadable", async () => {
-    const nothing = { name: null, logo_url: null, color: null, background: null, footer_text: null, language: null };
+    const nothing = Object.fromEntries(BRANDING_KEYS.map((key) => [key, null]));
     expect(await get()).toMatchObject({ branding: nothing });
     expect(await patch({ branding: { name: " Lantern ", color: "#7A1F3D" } })).toMatchObject({
       branding: { ...nothing, name: "Lantern", color: "#7A1F3D" },
     });
-    const more = { logo_url: "https://cdn.example/l.png", background: "#fffaf0", footer_text: "A\nB", language: "de" };
+    const more = {
+      logo_url: "https://cdn.example/l.png",
+      background: "#fffaf0",
+      text: "#333333",
+      heading_font: "georgia",
+      font: "verdana",
+      button_radius: 0,
+      footer_text: "A\nB",
+      language: "de",
+    };
     expect(await patch({ branding: more })).toMatchObject({ branding: { ...more, name: "Lantern", color: "#7A1F3D" } });
     expect(await patch({ branding: { name: null, nobodys: 1 } })).toMatchObject({
       branding: { ...more, name: null, color: "#7A1F3D" },
@@ -98,9 +107,13 @@ describe("company settings", () => {
     const changed = ((await get()) as { branding: object }).branding;
     for (const wrong of [
       { color: "#ffff00" },
-      { background: "#7a1f3d" },
+      { background: "#7a1f3d", text: null },
       // Readable by itself, but not on its default background.
       { color: "#ffffff", background: null },
+      { text: "#eeeeee" },
+      { on_primary: "#7a1f3d" },
+      { font: "comic" },
+      { button_radius: 31 },
       { color: "red" },
       { background: "#fff" },
       { logo_url: "javascript:alert(1)" },

@@ -213,6 +213,7 @@ describe("every operation", () => {
     expect(checked.body).toMatchObject({ size: 12, links: [], spam: null });
     const unsaved = await call(`POST ${E}/templates/preview/`, {}, { subject: "Hi", body: "<p>Hello</p>" });
     expect(unsaved.body).toMatchObject({ subject: "Hi", html: expect.stringContaining("Hello") });
+    expect((await call(`POST ${E}/templates/update-designs/`)).body).toMatchObject({ failed: [] });
     const first = { id: things.template!, version: "1" };
     expect((await call(`GET ${E}/templates/:id/versions/`, first)).body).toHaveLength(2);
     expect((await call(`GET ${E}/templates/:id/versions/:version/`, first)).body).toMatchObject({ version: 1, body });

@@ -1,5 +1,6 @@
+import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { newCompany, type TestCompany } from "../../support/client.ts";
+import { client, newCompany, type TestCompany } from "../../support/client.ts";
 
 const PATH = "/api/emails/templates/";
 
@@ -97,4 +98,25 @@ describe("a template's design", () => {
       [expect.stringMatching(/^blocks\[0\]\.columns\[0\]\.blocks\[0\]\.html: /)],
     ]);
   });
+});
+
+test("updating designs gives those a new version whose mail the branding changes, and names those that cannot be made", async () => {
+  const own = await newCompany(app);
+  const make = async (given: object) => (await own.api.post(PATH, { ...input, ...given })).body;
+  const logo = await make({ design: inColumn({ type: "header" }) });
+  const plain = await make({ design: inColumn({ type: "divider", color: "#123456" }), text_body: "T" });
+  const broken = await make({ name: "Broken" });
+  await query("update templates set design = jsonb_set(design, '{version}', '9') where id = $1", [broken.id]);
+  const people = client(app, { token: own.token });
+  const branding = { name: "Lantern & Co", color: "#7a1f3d", heading_font: "georgia", button_radius: 0 };
+  expect((await people.patch(`/api/companies/${own.id}/`, { branding })).status).toBe(200);
+  const update = async () => (await own.api.post(`${PATH}update-designs/`, {})).body;
+  const failed = [{ id: broken.id, name: "Broken", errors: ["version: This version is not known."] }];
+  expect(await update()).toEqual({ updated: 1, unchanged: 1, failed });
+  expect(await update()).toEqual({ updated: 0, unchanged: 2, failed });
+  const { body } = await own.api.get(`${PATH}${logo.id}/`);
+  expect(body.body).toContain("Lantern &amp; Co");
+  expect(body.body).toMatch(/Georgia[^"]*[^>]*color:#7a1f3d/);
+  const versions = async (id: string) => (await own.api.get(`${PATH}${id}/versions/`)).body.length;
+  expect([await versions(logo.id), await versions(plain.id)]).toEqual([2, 1]);
 });

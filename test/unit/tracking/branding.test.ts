@@ -99,6 +99,8 @@ test.each([
   [{ background: "#000000" }, [expect.stringContaining("#0b6b72 on #000000")]],
   [{ color: "#ffff00", background: "#000000" }, []],
   [{ color: "#abc" }, ['"#abc" is not a colour such as #0b6b72.']],
+  [{ text: "#eeeeee" }, [expect.stringMatching(/^text: #eeeeee on #ffffff has a contrast of 1\.16:1/)]],
+  [{ on_primary: "#000000", color: "#0b6b72" }, [expect.stringMatching(/^on_primary: #000000 on #0b6b72/)]],
   [{ logo_url: "javascript:alert(1)" }, [expect.stringMatching(/^logo_url: /)]],
 ])("the errors of %j are %j", (branding, errors) => expect(brandingErrors(branding)).toEqual(errors));
 
