@@ -24,7 +24,7 @@ begin
   if exists (select from hit_parts where month = part) then return; end if;
   execute format('create table %I (like hits including indexes) with (autovacuum_vacuum_insert_scale_factor = 0.05,
     autovacuum_analyze_scale_factor = 0.05, autovacuum_freeze_min_age = 1000000)', name);
-  -- It has no key of its own: a publication of all tables goes by whole rows.
+  -- The table has no primary key, so a publication of all tables identifies its rows by all columns.
   execute format('alter table %I replica identity full', name);
   execute format('alter table hits attach partition %I for values from (%L) to (%L)', name,
     first_hit_id(part::timestamp at time zone 'UTC'),
@@ -249,7 +249,7 @@ begin
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
-  -- How many rows the company has, in all and by type.
+  -- Counts the company's rows, in total and by type.
   if tg_op = 'INSERT' then
     insert into counters as c (company_id, name, ref, slot, n)
     select company_id, coalesce('events:' || type, 'events') as name, company_id, pg_backend_pid() % 32, count(*)
@@ -312,7 +312,7 @@ begin
     from (
         select campaign_no, link, flags, (hit_ms(id) / 3600000)::integer as hour, count(*) as n
         from changed group by 1, 2, 3, 4) k
-      -- One look-up for each, whatever the planner believes of the table.
+      -- Looks up each row by key, whatever the planner assumes about the table.
       cross join lateral (select company_id, id from campaigns where no = k.campaign_no limit 1) o
       cross join lateral (
         select case k.link when 0 then 'opened' else 'clicked' end as type, k.flags & 1 = 1 as machine,
@@ -335,7 +335,7 @@ begin
     cross join lateral (select id from companies where no = k.company_no limit 1) o
   group by 1, 2 order by 1, 2
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
-  -- Hits that are removed have happened all the same.
+  -- Removed hits stay counted.
   if tg_op = 'INSERT' then
     insert into company_days as d (company_id, day, slot, opens, clicks)
     select o.id, local_time(hit_at(h.id), o.timezone)::date, pg_backend_pid() % 32,
@@ -434,7 +434,7 @@ begin
       union all
       select company_id, id, null, status from now_rows) x
     group by company_id, id) changed
-  -- Whoever had left before does not leave again.
+  -- Members who had left before do not count again.
   where was <> is_now and (is_now = 'active' or was in ('active', 'unconfirmed'))
   group by company_id order by company_id
   on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed,
@@ -520,7 +520,7 @@ begin
   then
     return false;
   end if;
-  -- The parent first, as every statement does. From here on nobody writes to the part.
+  -- Locks the parent first, as every statement does. From here on nothing writes to the partition.
   lock table only hits in access exclusive mode;
   if not exists (select from hit_parts where month = part and detached_at is null)
     or not is_hit_part_over(part, default_days)
@@ -589,8 +589,8 @@ begin
   then
     return false;
   end if;
-  -- From here on nobody writes to the part, and the campaigns of earlier writers are committed. The parent is locked first, as in
-  -- every statement.
+  -- From here on nothing writes to the partition, and the campaigns of earlier writers are committed. The parent is locked
+  -- first, as in every statement.
   lock table only sent_emails in access exclusive mode;
   if exists (
     select from campaigns c
@@ -903,7 +903,7 @@ AS $function$
   with person as (
     select p.id, p.soft_bounces, p.soft_bounced_at from subscribers p
     where p.company_id = company and p.email_key = address_key(address)),
-  -- An address without a subscriber has its events only.
+  -- An address without a subscriber has only events.
   soft as (
     select e.created_at from email_events e
     where not exists (select from person) and e.company_id = company and lower(e.recipient) = lower(address)

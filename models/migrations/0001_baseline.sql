@@ -28,7 +28,7 @@ begin
   if exists (select from hit_parts where month = part) then return; end if;
   execute format('create table %I (like hits including indexes) with (autovacuum_vacuum_insert_scale_factor = 0.05,
     autovacuum_analyze_scale_factor = 0.05, autovacuum_freeze_min_age = 1000000)', name);
-  -- It has no key of its own: a publication of all tables goes by whole rows.
+  -- The table has no primary key, so a publication of all tables identifies its rows by all columns.
   execute format('alter table %I replica identity full', name);
   execute format('alter table hits attach partition %I for values from (%L) to (%L)', name,
     first_hit_id(part::timestamp at time zone 'UTC'),
@@ -251,7 +251,7 @@ begin
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
   end if;
-  -- How many rows the company has, in all and by type.
+  -- Counts the company's rows, in total and by type.
   if tg_op = 'INSERT' then
     insert into counters as c (company_id, name, ref, slot, n)
     select company_id, coalesce('events:' || type, 'events') as name, company_id, pg_backend_pid() % 32, count(*)
@@ -314,7 +314,7 @@ begin
     from (
         select campaign_no, link, flags, (hit_ms(id) / 3600000)::integer as hour, count(*) as n
         from changed group by 1, 2, 3, 4) k
-      -- One look-up for each, whatever the planner believes of the table.
+      -- Looks up each row by key, whatever the planner assumes about the table.
       cross join lateral (select company_id, id from campaigns where no = k.campaign_no limit 1) o
       cross join lateral (
         select case k.link when 0 then 'opened' else 'clicked' end as type, k.flags & 1 = 1 as machine,
@@ -337,7 +337,7 @@ begin
     cross join lateral (select id from companies where no = k.company_no limit 1) o
   group by 1, 2 order by 1, 2
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
-  -- Hits that are removed have happened all the same.
+  -- Removed hits stay counted.
   if tg_op = 'INSERT' then
     insert into company_days as d (company_id, day, slot, opens, clicks)
     select o.id, local_time(hit_at(h.id), o.timezone)::date, pg_backend_pid() % 32,
@@ -436,7 +436,7 @@ begin
       union all
       select company_id, id, null, status from now_rows) x
     group by company_id, id) changed
-  -- Whoever had left before does not leave again.
+  -- Members who had left before do not count again.
   where was <> is_now and (is_now = 'active' or was in ('active', 'unconfirmed'))
   group by company_id order by company_id
   on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed,
@@ -520,7 +520,7 @@ begin
   then
     return false;
   end if;
-  -- The parent first, as every statement does. From here on nobody writes to the part.
+  -- Locks the parent first, as every statement does. From here on nothing writes to the partition.
   lock table only hits in access exclusive mode;
   if not exists (select from hit_parts where month = part and detached_at is null)
     or not is_hit_part_over(part, default_days)
@@ -585,8 +585,8 @@ begin
   then
     return false;
   end if;
-  -- From here on nobody writes to the part, and the campaigns of earlier writers are committed. The parent is locked first, as in
-  -- every statement.
+  -- From here on nothing writes to the partition, and the campaigns of earlier writers are committed. The parent is locked
+  -- first, as in every statement.
   lock table only sent_emails in access exclusive mode;
   if exists (
     select from campaigns c
@@ -893,7 +893,7 @@ as $function$
   with person as (
     select p.id, p.soft_bounces, p.soft_bounced_at from subscribers p
     where p.company_id = company and p.email_key = address_key(address)),
-  -- An address without a subscriber has its events only.
+  -- An address without a subscriber has only events.
   soft as (
     select e.created_at from email_events e
     where not exists (select from person) and e.company_id = company and lower(e.recipient) = lower(address)
@@ -927,7 +927,7 @@ begin
 end
 $function$;
 
--- A text as a time. A date without a time is the midnight at which it begins in the zone.
+-- Converts text to a time. A date without a time is midnight in the zone.
 create function time_of(x text, zone text)
  returns timestamp with time zone
  language sql
@@ -1009,7 +1009,7 @@ create table account_tokens (
 create index account_tokens_expiry on account_tokens (expires_at);
 create index account_tokens_of_user on account_tokens (user_id, kind);
 
--- A subscriber's new address that waits for the confirmation from its mailbox. SQL only (statements/change-address.ts).
+-- A subscriber's new address that is not confirmed yet. SQL only (statements/change-address.ts).
 create table address_changes (
   company_id uuid not null,
   email_key text not null,
@@ -1041,7 +1041,7 @@ create table api_keys (
 );
 create index api_keys_of_company on api_keys (company_id, id);
 
--- One entry of a company's log. Never changed: the database refuses.
+-- An entry of a company's audit log. The database refuses changes.
 create table audit_log (
   id uuid not null,
   company_id uuid not null,
@@ -1091,8 +1091,8 @@ create index bounce_mailboxes_due on bounce_mailboxes (next_attempt_at);
 create index bounce_mailboxes_of_company on bounce_mailboxes (company_id);
 create index bounce_mailboxes_of_origin on bounce_mailboxes (origin, id);
 
--- What every mail of a campaign is made from, as it was at the request: later edits of the template, the list or the
--- company change nothing here. Read by the renderer once per campaign, by SQL that joins what else it needs.
+-- Content of a campaign's mails, copied at the request, so that later edits of the template, the list or the company have no
+-- effect. The renderer reads it once per campaign, with SQL that joins other tables.
 create table campaign_contents (
   campaign_id uuid not null,
   company_id uuid not null,
@@ -1118,8 +1118,8 @@ create table campaign_contents (
 );
 create index campaign_contents_media on campaign_contents using gin (media_ids) where (media_ids <> '{}'::uuid[]);
 
--- What analytics shows, kept by difference by a trigger on email_events, so that a read costs the same at ten events and
--- at ten million. The slots let writers of one campaign pass each other; a value is the sum over the slots.
+-- Counters for analytics, updated by a trigger on email_events, so that a read costs the same at ten events and at ten
+-- million. A value is the sum over slots, which let writers of one campaign work concurrently.
 create table campaign_counts (
   company_id uuid not null,
   campaign_id uuid not null,
@@ -1145,12 +1145,12 @@ create table campaign_receivers (
   constraint campaign_receivers_pkey primary key (campaign_id, no)
 );
 
--- A variant of a campaign (A/B test). `content` is what it has of its own until the campaign begins, and from then on all of
--- VARIED_CONTENTS: recipients of the test get that, and keep it, whatever wins. The rest of the recipients gets
--- campaign_contents, which has the first variant's content from the beginning and the winner's once that is decided. So
--- whoever reads a campaign's contents need not know of variants.
+-- A variant of a campaign (A/B test). Until the campaign begins, `content` has the fields in which the variant differs; from
+-- then on all of VARIED_CONTENTS, which recipients of the test get, whatever wins. The other recipients get
+-- campaign_contents, which has the first variant's content at first and the winner's once that is decided. Code that reads a
+-- campaign's contents therefore need not know about variants.
 -- 
--- Who gets which is a column of the recipient (`sent_emails.variant`), written with its row.
+-- Each recipient's row has its variant (`sent_emails.variant`).
 create table campaign_variants (
   company_id uuid not null,
   campaign_id uuid not null,
@@ -1164,8 +1164,8 @@ create table campaign_variants (
 );
 create index campaign_variants_of_company on campaign_variants (company_id, campaign_id);
 
--- Of a campaign whose rest waits for the winner of its variants. `dueAt` is set when each recipient of the test has been
--- tried; the winner is decided then, once (statements/decide-winner.ts).
+-- A campaign whose other recipients wait for the winner of its variants. `dueAt` is set when all recipients of the test have
+-- been tried; the winner is then decided once (statements/decide-winner.ts).
 create table campaign_winners (
   company_id uuid not null,
   campaign_id uuid not null,
@@ -1287,7 +1287,7 @@ create unique index companies_no on companies (no);
 create index companies_retention_turn on companies (((retention_days <> '{}'::jsonb)), COALESCE(retention_done_at, '-infinity'::timestamp with time zone));
 create trigger companies_removed AFTER DELETE ON companies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION companies_removed();
 
--- What happened to a company's people and mail on one day of its time zone: kept by triggers, and a sum over the slots.
+-- Daily counts of a company's subscribers and mail, in its time zone: updated by triggers; a value is the sum over slots.
 create table company_days (
   company_id uuid not null,
   day date not null,
@@ -1304,8 +1304,8 @@ create table company_days (
   constraint company_days_pkey primary key (company_id, day, slot)
 ) with (fillfactor=50);
 
--- Row counts that stay exact and cheap at any size, kept by triggers. A writer adds to the slot of its own connection, so
--- that two rarely wait for one row; a reader sums at most 32 slots (`count_of`).
+-- Exact row counts at a constant cost, updated by triggers. A writer adds to the slot of its connection, so that two writers
+-- rarely wait for the same row; a reader sums at most 32 slots (`count_of`).
 create table counters (
   company_id uuid not null,
   name text not null,
@@ -1387,7 +1387,7 @@ create trigger email_events_of_variants_uncounted AFTER DELETE ON email_events R
 create trigger email_events_recounted AFTER UPDATE ON email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
 create trigger email_events_uncounted AFTER DELETE ON email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
 
--- A person who was erased, as a keyed hash of the address; and, until that is done, how far the work has come
+-- An erased person, as a keyed hash of the address, with the progress of the erasure until it is done
 -- (statements/erase-person.ts). SQL only.
 create table erased_addresses (
   id uuid default uuid_v7() not null,
@@ -1405,7 +1405,7 @@ create table erased_addresses (
 );
 create index erased_addresses_due on erased_addresses (due_at) where (due_at IS NOT NULL);
 
--- An address that a subscriber had before.
+-- A former address of a subscriber.
 create table former_addresses (
   company_id uuid not null,
   subscriber_id uuid not null,
@@ -1441,8 +1441,8 @@ create trigger hits_recounted AFTER UPDATE ON hits REFERENCING NEW TABLE AS chan
 create trigger hits_uncounted AFTER DELETE ON hits REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_hits('-1');
 create trigger hits_unrecounted AFTER UPDATE ON hits REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_hits('-1');
 
--- How many mails of a company with a limit by the hour may have left, and until when: what is left of the count when Redis
--- loses it. `epoch` names the count that may go on. SQL only (services/smtp-sender/limits/hour-ledger.ts).
+-- Mails that a company with an hourly limit may have sent, and until when they count: restores the count if Redis loses it.
+-- `epoch` identifies the valid count. SQL only (services/smtp-sender/limits/hour-ledger.ts).
 create table hour_ledgers (
   company_id uuid not null,
   taken jsonb default '{}'::jsonb not null,
@@ -1450,7 +1450,7 @@ create table hour_ledgers (
   constraint hour_ledgers_pkey primary key (company_id)
 ) with (fillfactor=50);
 
--- One key, one campaign: written in the transaction of the campaign it answers for, and kept for 24 hours.
+-- An idempotency key and its campaign: written in the campaign's transaction and kept for 24 hours.
 create table idempotency_keys (
   company_id uuid not null,
   key text not null,
@@ -1461,7 +1461,7 @@ create table idempotency_keys (
 );
 create index idempotency_keys_age on idempotency_keys (created_at);
 
--- What is wrong with some rows, as lines of CSV.
+-- Errors of some rows, as lines of CSV.
 create table import_errors (
   id uuid not null,
   company_id uuid not null,
@@ -1472,7 +1472,7 @@ create table import_errors (
 );
 create index import_errors_of_import on import_errors (company_id, import_id, id);
 
--- A piece of the file of a background import.
+-- A part of the file of a background import.
 create table import_parts (
   import_id uuid not null,
   no integer not null,
@@ -1537,7 +1537,7 @@ create table inbound_raws (
   constraint inbound_raws_pkey primary key (id)
 );
 
--- A provider's request that waits to be worked off. Written and claimed by bounces/provider-report-queue.ts.
+-- A provider's request that waits to be processed. Written and claimed by bounces/provider-report-queue.ts.
 create table inbound_reports (
   id uuid not null,
   company_id uuid not null,
@@ -1550,7 +1550,7 @@ create table inbound_reports (
 );
 create index inbound_reports_due on inbound_reports (next_attempt_at);
 
--- What was taken in of a source or a mailbox, so that it is not taken in again.
+-- Messages of a source or mailbox that were processed, so that they are not processed again.
 create table inbound_seen (
   company_id uuid not null,
   origin uuid not null,
@@ -1580,7 +1580,7 @@ create table inbound_sources (
 create trigger inbound_sources_added AFTER INSERT ON inbound_sources REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_sources');
 create trigger inbound_sources_removed AFTER DELETE ON inbound_sources REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_sources');
 
--- What concerns all of the installation: one row, made by the migration.
+-- State of the installation: one row, created by the migration.
 create table installation (
   id uuid default '00000000-0000-0000-0000-000000000001'::uuid not null,
   mail_key_sealed bytea,
@@ -1607,8 +1607,8 @@ create table invitations (
 );
 create unique index invitations_open on invitations (company_id, email_key) where ((accepted_at IS NULL) AND (withdrawn_at IS NULL));
 
--- Who is on a list. `leftAt`: the subscriber left by the preferences page; the row stays so that the page can offer the list
--- again. Written by SQL in sets (measured: an import with memberships runs at 130 thousand rows/s, with a foreign key at 44).
+-- A membership of a list. `leftAt`: the subscriber left on the preferences page; the row stays so that the page can offer the
+-- list again. Written by set-based SQL, without a foreign key, which makes imports three times slower.
 create table list_members (
   company_id uuid not null,
   list_id uuid not null,
@@ -1664,7 +1664,7 @@ create table media (
 );
 create index media_deleted on media (deleted_at) where (deleted_at IS NOT NULL);
 
--- A file in parts, so that neither an upload nor a download holds the whole of it in memory.
+-- A part of a file: neither an upload nor a download holds the whole file in memory.
 create table media_parts (
   media_id uuid not null,
   no integer not null,
@@ -1682,7 +1682,7 @@ create table memberships (
 );
 create index memberships_of_user on memberships (user_id);
 
--- An operator's session of the console; before it begins, the link that opens it once. Of no company.
+-- An operator's session of the console or, before it begins, the link that starts it once. Belongs to no company.
 create table operator_sessions (
   id uuid not null,
   link_hash bytea,
@@ -1747,7 +1747,7 @@ create index refresh_tokens_expiry on refresh_tokens (expires_at);
 create index refresh_tokens_family on refresh_tokens (family_id);
 create index refresh_tokens_of_user on refresh_tokens (user_id);
 
--- What a company's sample data consists of besides its people. SQL only (services/accounts/sample-data.ts).
+-- Objects of a company's sample data, without its people. SQL only (services/accounts/sample-data.ts).
 create table sample_data (
   company_id uuid not null,
   list_id uuid not null,
@@ -1790,8 +1790,8 @@ create index send_chunks_leased on send_chunks (company_id) where (state = 1);
 create index send_chunks_ready on send_chunks (campaign_id, no) where (state = 0);
 create index send_chunks_waiting on send_chunks (campaign_id, due_at) where (state = 3);
 
--- A copy (cc, bcc) of a sent email, and what became of it. The recorder writes the rows together with the mail's own result,
--- so a mail that was not sent has none. Its status counts in no campaign. Senders write it by set-based SQL.
+-- A copy (cc, bcc) of a sent email, with its result. The recorder writes the rows together with the mail's result, so an
+-- unsent mail has none. Its status does not count in the campaign. Senders write it by set-based SQL.
 create table sent_email_copies (
   campaign_id uuid not null,
   seq integer not null,
@@ -1947,7 +1947,7 @@ create table system_mails (
 );
 create index system_mails_due on system_mails (next_attempt_at) where (next_attempt_at IS NOT NULL);
 
--- A template as one save left it: written and read by statements/template-versions.ts.
+-- A version of a template: written and read by statements/template-versions.ts.
 create table template_versions (
   company_id uuid not null,
   template_id uuid not null,
@@ -2000,7 +2000,7 @@ create unlogged table transfer_parts (
   constraint transfer_parts_pkey primary key (transfer_id, no)
 );
 
--- A confirmation that is still to be mailed. SQL only (models/statements/ask-to-confirm.ts).
+-- A confirmation mail that waits to be sent. SQL only (models/statements/ask-to-confirm.ts).
 create table unsent_confirmations (
   company_id uuid not null,
   subscriber_id uuid not null,
@@ -2009,7 +2009,7 @@ create table unsent_confirmations (
   constraint unsent_confirmations_pkey primary key (company_id, subscriber_id)
 );
 
--- Mails, copies included, whose recipients were written, by company and UTC month: what the monthly quota counts (statements/plan-usage.ts).
+-- Mails (with copies) whose recipients were written, by company and UTC month, for the monthly quota (statements/plan-usage.ts).
 create table usage_months (
   company_id uuid not null,
   month date not null,
@@ -2034,7 +2034,7 @@ create table users (
   constraint users_email_key_key unique (email_key)
 );
 
--- How many mails may have left through an SMTP configuration that is being warmed up, on the last day on which any did. SQL
+-- Mails that may have been sent through an SMTP configuration during its warm-up, on the last day with any. SQL
 -- only (services/smtp-sender/limits/warmup-ledger.ts).
 create table warmup_ledgers (
   smtp_config_id uuid not null,
@@ -2143,7 +2143,7 @@ alter table webhook_endpoints add constraint webhook_endpoints_company_id_fkey F
 alter table media_parts alter column data set storage external;
 alter table transfer_parts alter column data set storage external;
 
--- Functions that need the rights of the tables' owner; the application calls them by a role without.
+-- Functions that run with the privileges of the tables' owner, called by the application's less privileged role.
 do $$
 declare
   name regprocedure;
