@@ -42,7 +42,7 @@ function warnAfter(service: Service, name: string, ms: number | null): NodeJS.Ti
   return setTimeout(() => service.logger.warn(`${name} has been running for ${ms / 1_000} s`), ms).unref();
 }
 
-/** False where there was nothing to do. */
+/** False if there was nothing to do. */
 async function runOnce(service: Service, name: string, warnAfterMs: number | null): Promise<boolean> {
   const warning = warnAfter(service, name, warnAfterMs);
   try {

@@ -15,7 +15,7 @@ import { redis, redisWorks } from "../services/lib/redis.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;
-/** A cluster may leave a service out; what is there still serves. */
+/** Services of the cluster; a cluster may run without some of them. */
 const ANSWER_WITHIN_MS = 5_000;
 const LISTEN_EVERY_MS = 50;
 

@@ -42,7 +42,7 @@ export class LeftNodes {
     const { localBus, transit } = partsOf(broker);
     localBus.on("$node.disconnected", ({ node, unexpected }) => {
       if (unexpected || !node.metadata?.left) return;
-      // The answer of a call that was done may be among what is still being fetched of it.
+      // The response of a completed call may still be in transit.
       if (transit.tx.isFetchingFrom(node.id)) return;
       this.#ids.add(node.id);
       setTimeout(() => this.#ids.delete(node.id), KEPT_MS).unref();

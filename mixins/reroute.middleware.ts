@@ -27,7 +27,10 @@ const CUT_OFF_AFTER_MS = 1_500;
 /** Maximum of nodes that a call tries; after that, or after this time, the response is 503. */
 const MAX_TRIES = 4;
 const TRY_FOR_MS = 4_000;
-/** Four times as long after each: nodes that are all cut off at one moment know of each other a moment later. */
+/**
+ * Wait before a retry, four times longer after each: nodes that are cut off at the same moment learn of each other a
+ * moment later.
+ */
 const RETRY_MS = 50;
 
 /** Header of a remote call: its caller asks another node if this one refuses it before it starts, or also later. */
@@ -68,8 +71,8 @@ interface BrokerParts {
 const refused = () => availableElsewhere("This node is cut off from PostgreSQL.");
 
 /**
- * Moleculer's own refusal of this call by a node that is stopping. One that names no node says that there is none, and
- * one of another action comes from within a call that has begun.
+ * True for Moleculer's own refusal of this call by a stopping node. An error without a node means that there is none,
+ * and an error of another action comes from a nested call.
  */
 function isFromStopping(error: unknown, action: string): boolean {
   const { name, data } = (error ?? {}) as { name?: string; data?: { action?: string; nodeID?: string } };
@@ -119,7 +122,7 @@ class DatabaseWatch {
       .finally(() => {
         this.#asking = undefined;
       });
-    // An answer that came while this process was busy is read before it is missed.
+    // Reads answers that arrived while this process was busy before it treats one as missing.
     if (this.#isOverdue()) setImmediate(() => this.#isOverdue() && this.#set(true));
   }
 

@@ -55,7 +55,7 @@ export const mayMove = (from: Status, to: Status): boolean => moves[from].includ
 const sources = (to: Status) => STATUSES.filter((from) => mayMove(from, to));
 
 /**
- * Makes the move where the table allows it from the present state; false where it does not, or another made it first.
+ * Makes the move where the table allows it from the present state; false if it does not, or another made it first.
  * The transaction should be short: the row's lock is held to its end, and senders wait for it to write their results.
  */
 export async function moveTo(client: Queryable, campaignId: string, to: Status): Promise<boolean> {

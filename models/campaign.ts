@@ -242,7 +242,7 @@ export interface CampaignRow {
   updated_at: Date;
 }
 
-/** The row of an insert, which knows nothing yet of what a campaign's counters and contents will say. */
+/** Row returned by an insert, without a campaign's counters and contents. */
 export type InsertedCampaign = Omit<
   CampaignRow,
   "subject" | "opens" | "clicks" | "next_zone_at" | "variants" | "winner"

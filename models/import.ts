@@ -12,7 +12,7 @@ import { company, id, nullable, required } from "./database/columns.ts";
 export const IMPORT_STATUSES = ["waiting", "running", "done", "failed"] as const;
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 
-/** An import that goes on behind its answer, or one whose errors are kept. Written by statements/imports.ts. */
+/** A background import, or one whose errors are kept. Written by statements/imports.ts. */
 export class Import extends Model<InferAttributes<Import>, InferCreationAttributes<Import>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

@@ -8,7 +8,7 @@ import {
 } from "sequelize";
 import { company, id, nullable, primaryKey, required } from "./database/columns.ts";
 
-/** Bounces and complaints that changed something, or had done so before; what is neither; what belongs to no mail. */
+/** Results: bounces and complaints (also repeated ones), messages that are neither, and messages that match no mail. */
 export const INBOUND_RESULTS = ["bounced", "complained", "ignored", "unmatched"] as const;
 export type InboundResult = (typeof INBOUND_RESULTS)[number];
 

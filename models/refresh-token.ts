@@ -9,8 +9,8 @@ import {
 import { nullable, primaryKey, required } from "./database/columns.ts";
 
 /**
- * A refresh token that was handed out and has not expired; only its SHA-256 is stored. All that come from one login are a
- * family, and a spent one that comes back revokes the family.
+ * A refresh token that was handed out and has not expired; only its SHA-256 is stored. All tokens of one login form a
+ * family; using a spent token again revokes the family.
  */
 export class RefreshToken extends Model<InferAttributes<RefreshToken>, InferCreationAttributes<RefreshToken>> {
   declare tokenHash: Buffer;

@@ -9,7 +9,7 @@ import {
 import type { Attributes } from "../services/lib/attributes.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 
-/** Mail goes to active ones only. */
+/** Only active subscribers get mail. */
 export const SUBSCRIBER_STATUSES = ["active", "unconfirmed", "unsubscribed", "bounced", "complained"] as const;
 export type SubscriberStatus = (typeof SUBSCRIBER_STATUSES)[number];
 

@@ -1,4 +1,4 @@
-/** All services and what they can be asked: service name → action → contract. */
+/** All contracts: service name → action → contract. */
 import { contract as accounts } from "./accounts/contract.ts";
 import { contract as bounces } from "./bounces/contract.ts";
 import { contract as campaigns } from "./campaigns/contract.ts";

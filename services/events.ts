@@ -10,9 +10,9 @@ export const events = {
   "campaign.pending": Type.Object({ campaignId: Uuid }),
   /** Recipients of a campaign can be claimed. */
   "campaign.queued": Type.Object({ campaignId: Uuid, companyId: Uuid }),
-  /** Senders recorded the last outcome they had of a campaign: it may be finished. */
+  /** A sender recorded its last outcome of a campaign, which may be finished. */
   "campaign.drained": Type.Object({ campaignId: Uuid }),
-  /** Somebody stopped a campaign: senders look at once, and not at their next look. */
+  /** A campaign was stopped: senders check at once instead of at their next poll. */
   "campaign.stopped": Type.Object({ campaignId: Uuid }),
   /** An API key was deleted: nodes that cache it must drop it. */
   "apiKey.deleted": Type.Object({ apiKeyId: Uuid }),

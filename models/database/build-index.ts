@@ -13,7 +13,7 @@ export interface MigrationClient extends pg.Client {
   queryAlone(text: string): Promise<unknown>;
 }
 
-/** SQLSTATE duplicate_table: the server went on with the build of a process that was killed. */
+/** SQLSTATE duplicate_table: the server finished the build of a process that was killed. */
 const EXISTS = "42P07";
 const STATE = "select i.indisvalid as valid from pg_index i where i.indexrelid = to_regclass($1)";
 

@@ -9,7 +9,10 @@ const limit = (ms: number) => localSettings({ statement_timeout: ms });
 export const limitStatements = async (client: Client, ms: number): Promise<void> =>
   void (await client.query(limit(ms)));
 
-/** Undefined where one statement of `work` takes longer; what it wrote is undone, and the limit is the one from before. */
+/**
+ * Runs `work` with a limit per statement. If one takes longer, undoes the work, restores the earlier limit and returns
+ * undefined.
+ */
 export async function withinTime<T>(client: Client, ms: number, work: () => Promise<T>): Promise<T | undefined> {
   // The limit is set after the savepoint, so that the rollback removes it: it would otherwise interrupt the rollback on
   // a busy machine.

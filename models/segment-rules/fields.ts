@@ -24,7 +24,7 @@ export type FieldType =
 
 export interface FieldKind {
   type: FieldType;
-  /** True where `is_empty` makes sense. */
+  /** True if `is_empty` makes sense. */
   nullable: boolean;
   expression: (bind: Bind) => string;
 }

@@ -82,7 +82,7 @@ const statuses: Tests = {
   in: test(manyOf(statusError), (x, value, bind) => `${x} = any (${bind(value)}::text[])`),
 };
 
-/** Signs of a comparison with a whole day: what lies behind it begins with the day after. */
+/** Comparison operators for whole days: "after" starts with the next day. */
 const OF_DAY: Record<string, readonly [sign: string, days: number]> = {
   "<": ["<", 0],
   ">=": [">=", 0],

@@ -121,7 +121,7 @@ export const unsentConfirmations = (limit: number): Promise<UnsentConfirmationRo
     [limit],
   );
 
-/** Takes one off the queue until the transaction ends; false where another node has it. */
+/** Takes one off the queue until the transaction ends; false if another node has it. */
 export async function takeConfirmation(client: Client, row: UnsentConfirmationRow): Promise<boolean> {
   const taken = await query(
     `delete from unsent_confirmations where (company_id, subscriber_id) in (

@@ -60,7 +60,7 @@ export async function lockCampaigns(
   await prepared("lock campaigns", LOCK, columns, client);
 }
 
-/** Counts what came back, and stops the campaigns that it is too much for. Returns their ids. */
+/** Counts returned mail and stops campaigns that exceed their limit. Returns their ids. */
 export async function countReturns(client: Client, returns: readonly Returns[]): Promise<string[]> {
   if (returns.length === 0) return [];
   const columns = [

@@ -78,7 +78,7 @@ const TAKE = `
     where company_id = $1 and email_key = $2 and id = $3 and is_unsent for update skip locked)
   returning 1`;
 
-/** Takes one off the queue until the transaction ends; false where another node has it. */
+/** Takes one off the queue until the transaction ends; false if another node has it. */
 export const takeChange = async (client: Client, row: UnsentChangeRow): Promise<boolean> =>
   (await query(TAKE, [row.company_id, row.email_key, row.id], client)).length > 0;
 
@@ -99,7 +99,7 @@ export interface ChangeLink {
 const OPEN = `select email, email_key from address_changes
   where company_id = $1 and subscriber_id = $2 and id = $3 and asked_at > now() - interval '${CONFIRM_WITHIN_DAYS} days'`;
 
-/** The address that a link is about; undefined where the link was used, or the time is over. */
+/** The address that a link is about; undefined if the link was used, or the time is over. */
 export const openChange = ({ companyId, subscriberId, changeId }: ChangeLink) =>
   queryOne<{ email: string }>(OPEN, [companyId, subscriberId, changeId]);
 
@@ -136,7 +136,7 @@ const CHANGE = `
 const VOID = "update address_changes set id = null where company_id = $1 and subscriber_id = $2";
 const DONE = "delete from address_changes where company_id = $1 and email_key = $2";
 
-/** Once. The new address; undefined where the link is good no more, or the address may not be taken any more. */
+/** Once. The new address; undefined if the link is good no more, or the address may not be taken any more. */
 export async function changeAddress(client: Client, link: ChangeLink): Promise<string | undefined> {
   const { companyId, subscriberId, changeId } = link;
   await query(HOLD, [companyId, subscriberId], client);

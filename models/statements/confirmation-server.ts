@@ -7,7 +7,7 @@ export const CONFIRMATION_SERVER = `(select x.id from smtp_configs x where x.com
 
 const ANY_SERVER = "select from smtp_configs where company_id = $1 limit 1";
 
-/** Why a company cannot ask for confirmations; undefined where it can. */
+/** Why a company cannot ask for confirmations; undefined if it can. */
 export async function noConfirmationServer(companyId: string): Promise<string | undefined> {
   return (await query(ANY_SERVER, [companyId])).length > 0
     ? undefined

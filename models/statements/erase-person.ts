@@ -18,7 +18,7 @@ import { addressHashes } from "./mail-key.ts";
 
 /** Longer than an import, a lease and a server's answer together. */
 const SECOND_PASS_MINUTES = 30;
-/** A request that does the work itself is not disturbed; where it died, another process goes on after this. */
+/** Time after which another process continues the work of a request that died. */
 const OWN_SECONDS = 30;
 
 export type ErasedCounts = Record<ErasedKind, number>;

@@ -122,7 +122,7 @@ const MAILS: ErasureTarget[] = [
       "gone",
     ),
   },
-  // Copies that never went out, and others' variables and diagnostics.
+  // Unsent copies, and others' variables and diagnostics.
   mailsThatQuote(OF_REQUESTS),
   // Recipients of a list have neither variables nor copies: only replies of servers that refused the email may quote.
   mailsThatQuote(OF_LISTS, "r.error is not null"),

@@ -67,7 +67,7 @@ const DONE = `
     held = held and coalesce((form->>'dry_run')::boolean, false)
   where company_id = $1 and id = $2 and status = 'running' and attempts = $4`;
 
-/** False where another try has it by now: then nothing of this one may stay. */
+/** False if another try has it by now: then nothing of this one may stay. */
 export async function finishImport(
   client: Client | undefined,
   { companyId, id, attempts }: OwnImport,
@@ -102,7 +102,7 @@ const ADD_BACKGROUND = `
   where (select count(*) from imports where company_id = $2 and form is not null and status = 'running') < ${MAX_RUNNING}
   returning id`;
 
-/** False where the company has as many as it may have. Its file is still to come. */
+/** Adds an import whose file is still to come. Returns false if the company has reached its limit. */
 export async function addBackgroundImport(
   companyId: string,
   id: string,
@@ -145,7 +145,7 @@ export const claimImport = (): Promise<ImportTry | undefined> => queryOne<Import
 
 const IN_HAND = "company_id = $1 and id = $2 and attempts = $3 and status = 'running'";
 
-/** False where another try has it by now. */
+/** False if another try has it by now. */
 export async function renewImport({ companyId, id, attempts }: ImportTry, bytesRead: number): Promise<boolean> {
   const sql = `update imports set bytes_read = $4, next_attempt_at = ${LEASED_UNTIL} where ${IN_HAND} returning id`;
   return Boolean(await queryOne(sql, [companyId, id, attempts, bytesRead]));

@@ -1,4 +1,7 @@
-/** System mail is a row, written in the transaction of what it reports; without SYSTEM_SMTP_URL there is none. */
+/**
+ * Queues system mail as a row, in the transaction of the event that it reports; without SYSTEM_SMTP_URL there is no
+ * system mail.
+ */
 import type { Transaction } from "sequelize";
 import { config } from "../../services/lib/config.ts";
 import type { SystemMailData, SystemMailKind } from "../../services/lib/system-mail-kinds.ts";

@@ -13,7 +13,7 @@ import { noticeToOwnersWithin } from "./queue-system-mail.ts";
 const RESTORED_ERROR =
   "Stopped: the database was restored from a backup, and does not know who got this mail after that was made. Resume sends it to everybody who is not known to have it.";
 
-/** The name is that of `identityOf`; the timeline is null where the role may not read it. */
+/** The name is that of `identityOf`; the timeline is null if the role may not read it. */
 export interface DatabaseIdentity {
   name: string;
   timeline: string | null;

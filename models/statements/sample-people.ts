@@ -6,7 +6,7 @@ export const SAMPLE_DOMAIN = "sample.flockmail.test";
 
 const FIRST_NAMES = ["Maria", "Kofi", "Yuki", "Elena", "Omar", "Ingrid", "Mateo", "Priya"];
 const LAST_NAMES = ["Almeida", "Mensah", "Tanaka", "Petrova", "Haddad", "Larsen"];
-/** Stand for mailbox providers in the report. */
+/** Domains of mailbox providers in the report. */
 const MAILBOXES = ["harbour", "meadow", "harbour", "postbox"];
 
 export const SAMPLE_PEOPLE = FIRST_NAMES.flatMap((first, n) =>

@@ -22,7 +22,7 @@ interface DoubtfulMail {
   seq: number;
   /** The part of its Message-ID before the "@". */
   message_id: string;
-  /** False: it came back, and webhooks are notified of that instead. */
+  /** False if the mail bounced; webhooks are then notified of the bounce instead. */
   delivered: boolean;
 }
 

@@ -27,8 +27,8 @@ export const clocksAt = (
   );
 
 /**
- * The instant at which the company's clocks show this. A clock that a change to summer time leaves out is moved on by
- * what is left out; of one that comes twice the second counts.
+ * Converts the company's local time to an instant. A local time that daylight saving skips is moved forward by the
+ * skipped time; of one that occurs twice the second counts.
  */
 export async function instantOf(companyId: string, clock: string): Promise<Date | undefined> {
   const sql = "select $2::timestamp at time zone zone_rule(timezone) as at from companies where id = $1";
@@ -36,8 +36,8 @@ export async function instantOf(companyId: string, clock: string): Promise<Date 
 }
 
 /**
- * The instant of a filter's bound: the time itself, or for a date without a time the beginning of that day at the
- * company; of the day after it for a bound that excludes what came before, such as `created_after`.
+ * Converts a filter's bound to an instant: the time itself, or for a date the start of that day in the company's time
+ * zone (for exclusive bounds such as `created_after` the start of the next day).
  */
 export async function boundOf(companyId: string, given: string, { isAfter = false } = {}): Promise<Date> {
   if (!isDay(given)) return new Date(given);

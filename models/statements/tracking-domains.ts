@@ -60,7 +60,7 @@ const wrote = async (sql: string, { company_id, domain, token }: Claim): Promise
 /** False if the claim has changed. */
 export const markProved = (claim: Claim): Promise<boolean> => wrote(PROVED, claim);
 
-/** True where it is not used any more from now on. */
+/** True if it is not used any more from now on. */
 export const markLost = (claim: Claim): Promise<boolean> => wrote(LOST, claim);
 
 /** Deletes expired, unverified claims, for a new claim of the host. */

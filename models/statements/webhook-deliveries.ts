@@ -149,7 +149,7 @@ export const CLAIM = `
     d.next_attempt_at::text as lease, w.url, w.secret_sealed,
     case when w.old_secret_until > now() then w.old_secret_sealed end as old_secret_sealed`;
 
-/** Takes deliveries that are due under a lease of this node's, of each endpoint as many as were granted. */
+/** Leases due deliveries for this node, at most the granted number per endpoint. */
 export async function claimDeliveries(grants: readonly Grant[]): Promise<ClaimedDelivery[]> {
   if (grants.length === 0) return [];
   return prepared<ClaimedDelivery>("claim deliveries", CLAIM, [

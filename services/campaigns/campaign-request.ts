@@ -66,7 +66,7 @@ const receiver = ({ email, cc, bcc, variables }: ReceiverRow) => ({
   ...(bcc && { bcc }),
 });
 
-/** Content that came with the request. */
+/** Content given in the request. */
 const contentOf = ({ subject, body, preheader, text_body, inline_css }: Row) => ({
   subject,
   body,

@@ -29,7 +29,7 @@ import {
 import type { Table } from "./pages.ts";
 import type { OperatorVisit, Visit } from "./request.ts";
 
-/** For whoever has a link. */
+/** Pages for visitors with a sign-in link. */
 export const linkPages: Table<Visit> = {
   "operator/sign-in": { page: operatorSignIn, form: openWithLink },
 };

@@ -1,6 +1,6 @@
 /**
- * Every page of the console, on one page: where it is, what shows it, what its form does. Three kinds: for everybody, for
- * whoever is signed in, and within a company (below its id). Those of operators: operator-pages.ts.
+ * All pages of the console: path, view and form. Three kinds: public, for signed-in people, and of a company (below its
+ * id). operator-pages.ts has the pages of operators.
  */
 
 import {
@@ -149,7 +149,7 @@ type Page<V> = (visit: V) => Promise<Outcome | Answer> | Outcome | Answer;
 interface Entry<V> {
   page?: Page<V>;
   form?: Page<V>;
-  /** A form that a viewer may send, too: what it does to others the action refuses. */
+  /** True for a form that viewers may send; the action refuses changes to others. */
   forViewers?: true;
 }
 
@@ -327,7 +327,7 @@ function matched(pattern: string, parts: string[]): Record<string, string> | und
   return params;
 }
 
-/** The page, or form, of the first pattern that fits and has one; `:name` stands for one part of a path. */
+/** Returns the page or form of the first matching pattern that has one; `:name` stands for one part of a path. */
 export function findPage<V>(table: Table<V>, path: string, method: "page" | "form"): MatchedPage<V> | undefined {
   const parts = path.split("/");
   for (const [pattern, entry] of Object.entries(table)) {

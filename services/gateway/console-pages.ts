@@ -50,11 +50,14 @@ function texts(values: Record<string, unknown>): Record<string, string> {
   );
 }
 
-/** Undefined for a browser that nobody has signed in with: its bodies hold no files. Also of a session that has ended. */
+/**
+ * Returns the person of the session, even if it has ended; undefined for strangers, whose requests must not contain
+ * files.
+ */
 const personOf = ({ cookie }: PageRequest) =>
   cookie === undefined ? undefined : readSession(cookie, { alsoEnded: true })?.person;
 
-/** Strangers send little, but for a form that is kept through a sign-in (console/kept-form.ts). */
+/** Body limits: small for strangers, except for a form that is kept through the sign-in (console/kept-form.ts). */
 const limitsFor = (asked: PageRequest) =>
   personOf(asked) || asked.path === "login" ? BODY_LIMITS.ordinary : BODY_LIMITS.small;
 

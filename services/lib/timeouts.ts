@@ -1,6 +1,6 @@
 /**
- * Resolves or rejects as `work` does, or rejects with `onTimeout()` after `ms`. The work itself goes on and is the
- * caller's to end; its result is ignored, a late rejection too.
+ * Resolves or rejects as `work` does, or rejects with `onTimeout()` after `ms`. The work itself continues unless the
+ * caller ends it; its result or rejection is ignored.
  */
 export async function withTimeout<T>(work: Promise<T>, ms: number, onTimeout: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

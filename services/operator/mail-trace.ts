@@ -1,6 +1,6 @@
 /**
- * Tells the story of one mail in order of time: its campaign, the nodes that handled it, the mail server's answer,
- * bounces, and webhooks that reported it. `why` is about a person, `trace` about a mail.
+ * Lists the history of one mail in chronological order: its campaign, the nodes that handled it, the mail server's
+ * answer, bounces, and webhooks that reported it. `why` is about a person, `trace` about a mail.
  */
 import { query, queryOne } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";

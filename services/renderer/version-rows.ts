@@ -93,7 +93,7 @@ export const versionOf = (companyId: string, templateId: string, version: number
 const ATTRIBUTES = () =>
   Object.entries(Template.getAttributes()).filter(([, { field }]) => !NO_CONTENT.includes(field!));
 
-/** The template's attributes as the version has them; what columns hold that came later is their default. */
+/** Returns the template's attributes as of the version; columns that were added later have their default. */
 export async function contentOf(
   { companyId, id }: Template,
   version: number,

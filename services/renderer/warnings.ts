@@ -30,7 +30,7 @@ interface Attributes {
   in_use: readonly string[];
 }
 
-/** Undefined where the read takes too long. */
+/** Undefined if the read takes too long. */
 async function inTime<T>(companyId: string, read: (client: Client) => Promise<T>): Promise<T | undefined> {
   try {
     return await costlyRead(companyId, read, { statementMs: READ_TIMEOUT_MS, waitMs: READ_TIMEOUT_MS });

@@ -2,7 +2,7 @@
 import { type Queryable, query, queryOne } from "../../models/database/db.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
-/** More errors than this help nobody. */
+/** Maximum number of errors in a response. */
 const MAX_REPORTED = 10;
 
 const existing = (table: "subscribers" | "lists", what: string) => `

@@ -176,7 +176,7 @@ function isDeep(value: unknown): boolean {
   return level.length > 0;
 }
 
-/** Sentences on what is wrong; empty for a valid design. */
+/** Returns the errors of a design; empty if it is valid. */
 export function designErrors(design: unknown): string[] {
   if (isDeep(design)) return [`Blocks stand at most ${MAX_DEPTH} levels deep.`];
   if (Buffer.byteLength(JSON.stringify(design) ?? "") > MAX_DESIGN_BYTES) {

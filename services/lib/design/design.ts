@@ -27,12 +27,12 @@ export const SECTION = {
   vertical: choice("top", "middle", "bottom"),
 } as const satisfies Fields;
 
-/** Any block besides those with blocks inside: its settings stand beside `type` (blocks/). */
+/** A block without nested blocks; its settings are beside `type` (blocks/). */
 export interface LeafBlock {
   type: string;
   [setting: string]: unknown;
 }
-/** A saved block by reference, so that it changes wherever it stands. */
+/** Reference to a saved block, so that changes apply wherever it is used. */
 export interface SavedReference {
   type: "saved";
   id: string;

@@ -121,7 +121,7 @@ export function setTracer(tracer: Tracer | undefined): void {
   current = tracer;
 }
 
-/** A part of the span that runs now; undefined where none is recorded. */
+/** A part of the span that runs now; undefined if none is recorded. */
 export function beginPart(start: SpanStart): Span | undefined {
   const parent = current && activeSpan();
   return parent && current!.begin({ ...start, parent: parent.spanContext() });

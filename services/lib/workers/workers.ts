@@ -55,7 +55,7 @@ const LOOK_EVERY_MS = 250;
 /** CPU share below which a waiting or starved thread is ended as well. */
 const MIN_CPU_SHARE = 0.1;
 
-/** CPU seconds of the thread since it began; undefined where Node cannot tell (before 24.6). */
+/** CPU seconds of the thread since it began; undefined if Node cannot tell (before 24.6). */
 async function cpuSecondsOf({ threads: [thread] }: Piscina): Promise<number | undefined> {
   if (thread && typeof thread.cpuUsage !== "function") return undefined;
   const { user, system } = (await thread?.cpuUsage().catch(() => undefined)) ?? { user: 0, system: 0 };

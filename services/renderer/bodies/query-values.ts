@@ -14,7 +14,10 @@ interface Place {
   isAddress: boolean;
 }
 
-/** A value that an address begins with is taken for that of a page, which may bring a "?": then "&" goes on. */
+/**
+ * A variable at the start of a URL is assumed to be a page's URL, possibly with a "?", so parameters are added with
+ * "&".
+ */
 const VALUE = "\0";
 const SCHEME_LENGTH = 8;
 const isMailto = ({ start }: Place) => /^mailto:/i.test(start);

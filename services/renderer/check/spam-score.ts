@@ -51,7 +51,7 @@ const scoreOf = ({ score, symbols = {} }: Answer): SpamScore => {
   };
 };
 
-/** Null where no filter is configured. Throws where it gives no score. */
+/** Null if no filter is configured. Throws where it gives no score. */
 export async function spamScore(makeMail: () => Promise<SampleMail>, signal: AbortSignal): Promise<SpamScore | null> {
   const { SPAM_CHECK_URL: base } = config();
   if (base === undefined) return null;

@@ -73,8 +73,8 @@ export function quotedPrintableWriter(): Writer {
       return text;
     },
 
-    // A value ends its line, so that the static text after it is encoded independently of the value.
-    // Its soft break is a part of that text, so that nearly all values are written as they are.
+    // A value ends its line, so that the static text after it is encoded independently of the value. The soft break is
+    // part of that text, so that nearly all values are written as they are.
     afterValue: SOFT_BREAK,
     value(read, guard) {
       const before = column === 0 ? "" : SOFT_BREAK;

@@ -1,4 +1,4 @@
-/** Addresses that open nothing in an email, because they have no scheme or a misspelled one, and what they were meant to be. */
+/** Finds URLs that do not work in an email because their scheme is missing or misspelled, and suggests corrections. */
 import { parse } from "tldts";
 import { isAddress } from "../../lib/address.ts";
 import { type Change, changed } from "../../lib/text-changes.ts";

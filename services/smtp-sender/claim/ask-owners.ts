@@ -37,7 +37,7 @@ export interface GivenUp {
 export interface Peers {
   /** Nodes that the registry considers alive. */
   nodes(): string[];
-  /** The database history in which each other sender has written all its results; undefined: no answer. */
+  /** Database history in which each other sender has written all its results; undefined: no answer. */
   histories(): Promise<(string | undefined)[]>;
   /** Asks the sender to release its leases. Undefined: no answer. */
   giveUp(node: string, leases: AskedLease[]): Promise<GivenUp | undefined>;

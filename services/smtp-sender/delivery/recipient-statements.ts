@@ -117,7 +117,7 @@ export const RENEW = `
     and e.status = ${sending} and e.attempts = r.attempts
   returning e.seq`;
 
-/** Reason why the campaign was stopped early, if it was. An error that came after the last email stopped nothing. */
+/** Reason why the campaign was stopped early, if it was. An error after the last email stopped nothing. */
 const STOPPED_BY = `(select error from campaigns where id = $1 and company_id = $2 and status <> 'completed')`;
 
 /** The same for copies: one row per copy, with its recipient. */

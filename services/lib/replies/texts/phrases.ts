@@ -1,8 +1,8 @@
 import type { Meaning } from "../meanings.ts";
 
 /**
- * Any of the phrases, without case. None may repeat what repeats, or reach over lines without a bound: texts come from
- * strangers.
+ * Matches any of the phrases, ignoring case. Phrases must not nest repetitions or match an unlimited number of lines,
+ * because anybody can send the texts.
  */
 export const anyOf = (...phrases: string[]): RegExp => new RegExp(phrases.join("|"), "im");
 

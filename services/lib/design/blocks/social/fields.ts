@@ -1,6 +1,6 @@
 import { align, choice, type Fields, items, link } from "../../fields.ts";
 
-/** Links by name: pictures of the networks' marks would have to come from somewhere. */
+/** Links by name, because images of the networks' logos would have to be hosted. */
 export const fields = {
   links: items(
     {
