@@ -7,7 +7,10 @@ import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 
 /** Chunk size: about a second of work for a slow server, and small enough that claims stay cheap. */
 const CHUNK = 500;
-/** A small campaign is shared by several senders, and the first email of a large one does not wait for 500. */
+/**
+ * Size of a campaign's first chunks, so that several senders share a small campaign and the first email of a large one
+ * does not wait for 500.
+ */
 const FIRST_CHUNKS = [50, 50, 100, 100, 200];
 
 export interface Run {
@@ -49,7 +52,7 @@ export interface Due {
 
 type TimedRun = Run & Partial<Pick<Due, "due">>;
 
-/** The runs of recipients from `lo` on; none has recipients of two times. */
+/** Returns the runs of recipients from `lo` on; all recipients of a run have the same time. */
 export function runsByTime(lo: number, dues: readonly Due[]): TimedRun[] {
   let next = lo;
   return dues.flatMap(({ due, count }) => {
@@ -60,7 +63,7 @@ export function runsByTime(lo: number, dues: readonly Due[]): TimedRun[] {
 }
 
 /**
- * Only the caller expands this campaign, so the next chunk number is free. Held: not sent before the winner of the
+ * Only the caller expands this campaign, so the next chunk number is free. `held`: not sent before the winner of the
  * variants is known.
  */
 export async function addChunks(

@@ -85,7 +85,7 @@ interface Request {
   listId: string | null;
   doubleOptIn: boolean;
   acceptLanguage: string;
-  /** The address was unknown before. */
+  /** True if the address was unknown before. */
   isNew: boolean;
   values: FormValues;
 }
@@ -121,7 +121,7 @@ export const unsentConfirmations = (limit: number): Promise<UnsentConfirmationRo
     [limit],
   );
 
-/** Takes one off the queue until the transaction ends; false if another node has it. */
+/** Locks a queued confirmation until the transaction ends; false if another node has locked it. */
 export async function takeConfirmation(client: Client, row: UnsentConfirmationRow): Promise<boolean> {
   const taken = await query(
     `delete from unsent_confirmations where (company_id, subscriber_id) in (
@@ -134,7 +134,7 @@ export async function takeConfirmation(client: Client, row: UnsentConfirmationRo
   return taken.length > 0;
 }
 
-/** The email was not sent, so the next request need not wait for a day. */
+/** Removes the mark of an email that was not sent, so that the next request need not wait for a day. */
 export const forgetAsking = (client: Client, { company_id, subscriber_id }: UnsentConfirmationRow) =>
   query(
     "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2",
@@ -146,7 +146,7 @@ export const forgetAsking = (client: Client, { company_id, subscriber_id }: Unse
 export const CONFIRM_WITHIN_DAYS = 7;
 const DAY_SECONDS = 86_400;
 
-/** Whole seconds, as in the token. */
+/** Time in whole seconds, as in the token. */
 export const confirmableUntil = (askedAt: Date): Date =>
   new Date((Math.floor(askedAt.getTime() / 1_000) + CONFIRM_WITHIN_DAYS * DAY_SECONDS) * 1_000);
 
@@ -171,7 +171,7 @@ interface Link {
   expiresAt: Date | null;
 }
 
-// A wish that is older than its email's link was given up.
+// A requested membership expires with its email's link.
 const WISHES = `
   with wished as (
     delete from list_wishes where company_id = $1 and subscriber_id = $2 returning list_id, asked_at)
@@ -196,7 +196,7 @@ export async function confirmMailbox(
   if (isLatest) await query(FILL_IN, [companyId, subscriberId], client);
   await query(CONFIRMED, [companyId, subscriberId], client);
   const joins = wishes.map(({ list_id }) => list_id);
-  // Not when the link is used again.
+  // Skipped if the link is used again.
   if (found.is_unsubscribed || status === "unconfirmed" || joins.length > 0) {
     const metadata = JSON.stringify({ subscriber_id: subscriberId, lists: joins });
     await query(webhookNotice(), [companyId, "confirmed", email, metadata], client);
@@ -204,7 +204,7 @@ export async function confirmMailbox(
   return { email, joins };
 }
 
-// The day of its mailbox is over, also where a change of address had begun it.
+// Ends the day's wait of the mailbox, also if a change of address had started it.
 const CONFIRMED = `
   with free as (
     delete from address_changes a using subscribers s

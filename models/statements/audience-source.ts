@@ -5,7 +5,7 @@
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { zoneOf } from "./recipient-zones.ts";
 
-/** An audience's own part of the statement. */
+/** Parts of the statement that depend on the type of audience. */
 export interface Source {
   /** The next rows after the cursor ($3), $4 of them at most; `at` is the cursor's value. */
   taken: string;

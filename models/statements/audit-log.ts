@@ -1,5 +1,5 @@
 /**
- * Writes the audit log in the transaction of the change it reports, so that neither exists without the other. One
+ * Writes the audit log in the transaction of the change it reports, so that neither exists without the other. Uses one
  * statement, which also looks up the actor's current name.
  */
 import { QueryTypes, type Transaction } from "sequelize";
@@ -12,7 +12,7 @@ export interface AuditedChange {
   action: AuditAction;
   /** Target: an id or an address. */
   target?: string | null;
-  /** Never a secret: names of changed fields, roles, counts. */
+  /** Details: names of changed fields, roles, counts; never a secret. */
   detail?: Record<string, unknown>;
 }
 

@@ -88,7 +88,7 @@ interface Over {
   complaint_percent: number;
 }
 
-// Without remaining recipients there is nothing to stop.
+// Skips campaigns without remaining recipients, which cannot be stopped.
 const READ = `
   select c.name, o.name as company, ${tried("c")} as tried, c.hard_bounces, c.complaints,
     ${allowed("hard_bounce_percent")}::float8 as hard_bounce_percent, ${allowed("complaint_percent")}::float8 as complaint_percent
@@ -101,7 +101,7 @@ const STOP = `
   update campaigns set error = $3, stopped_at = now(), guard_stopped = true, updated_at = now()
   where company_id = $1 and id = $2`;
 
-/** `25 of 200`, in percent: as few digits as say it. */
+/** Formats a rate such as `25 of 200` in percent, with as few digits as possible. */
 const percent = (part: number, whole: number) => `${Number(((100 * part) / whole).toPrecision(3))} %`;
 
 function reasonOf(over: Over): string {
@@ -114,8 +114,8 @@ function reasonOf(over: Over): string {
 }
 
 /**
- * The error, if this call stopped it. The caller's transaction must not hold the row of a campaign that comes later in
- * id order.
+ * Stops the campaign. Returns the error if this call stopped it. The caller's transaction must not hold the row of a
+ * campaign that comes later in id order.
  */
 export async function stopOverGuard(
   client: Client,

@@ -1,5 +1,5 @@
 /**
- * Makes anonymous link tokens: they contain an id for the whole campaign, made like those of emails
+ * Makes anonymous link tokens: they contain an id for the whole campaign, encoded like those of emails
  * (services/lib/tokens/mail-id.ts), with a number that no recipient has, so that no mail can be found by it.
  */
 import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";

@@ -8,7 +8,7 @@ import { type Client, query } from "../database/db.ts";
 export interface Variant {
   subject?: string;
   template_id?: string;
-  /** Replaces the template; the body as it is sent. */
+  /** Replaces the template; converted as it will be sent. */
   content?: { subject: string; body: string; preheader?: string | null; text_body?: string | null };
   percent: number;
 }
@@ -37,7 +37,7 @@ const INSERT = `
 const INSERT_WINNER =
   "insert into campaign_winners (company_id, campaign_id, metric, after_minutes) values ($1, $2, $3, $4)";
 
-/** False if a template of theirs was deleted in the meantime. */
+/** Returns false if a variant's template was deleted in the meantime. */
 export async function writeVariants(
   client: Client,
   companyId: string,
@@ -66,7 +66,7 @@ const SHOW = `
 export const showVariant = (client: Client, companyId: string, campaignId: string, index: number) =>
   query(SHOW, [companyId, campaignId, index], client);
 
-/** When a campaign begins; nothing where it has no variants. */
+/** Completes the variants when a campaign begins; no effect if it has none. */
 export async function fixVariants(client: Client, companyId: string, campaignId: string): Promise<void> {
   const fixed = await query(FIX, [companyId, campaignId], client);
   if (fixed.length > 0) await showVariant(client, companyId, campaignId, 0);
@@ -77,7 +77,7 @@ const COUNT = `
   from unnest($3::smallint[], $4::int[]) g (index, n)
   where v.company_id = $1 and v.campaign_id = $2 and v.index = g.index`;
 
-/** `given`: recipients more, by index. */
+/** `given`: number of additional recipients, by variant. */
 export const countVariantRecipients = (
   client: Client,
   companyId: string,

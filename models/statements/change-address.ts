@@ -23,7 +23,7 @@ import { liftErasure } from "./erased-addresses.ts";
 /** Mailboxes that one subscriber may have mailed within 24 hours. */
 const MAX_CHANGES_A_DAY = 3;
 
-/** `p`: the subscriber; `w`: the address that is wanted. */
+/** SQL conditions; `p`: the subscriber; `w`: the requested address. */
 const MAY_CHANGE = `w.email_key <> p.email_key
     and p.status in ('active', 'unconfirmed', 'unsubscribed', 'bounced')
     and coalesce(blocked_by($1, p.email), 'unsubscribed') in ('unsubscribed', 'bounced')
@@ -78,11 +78,11 @@ const TAKE = `
     where company_id = $1 and email_key = $2 and id = $3 and is_unsent for update skip locked)
   returning 1`;
 
-/** Takes one off the queue until the transaction ends; false if another node has it. */
+/** Locks a queued email until the transaction ends; false if another node has locked it. */
 export const takeChange = async (client: Client, row: UnsentChangeRow): Promise<boolean> =>
   (await query(TAKE, [row.company_id, row.email_key, row.id], client)).length > 0;
 
-/** The email was not sent, so the next request need not wait for a day. */
+/** Removes the mark of an email that was not sent, so that the next request need not wait for a day. */
 export const forgetChange = (client: Client, { company_id, email_key, id }: UnsentChangeRow) =>
   query(
     "delete from address_changes where company_id = $1 and email_key = $2 and id = $3",
@@ -99,7 +99,7 @@ export interface ChangeLink {
 const OPEN = `select email, email_key from address_changes
   where company_id = $1 and subscriber_id = $2 and id = $3 and asked_at > now() - interval '${CONFIRM_WITHIN_DAYS} days'`;
 
-/** The address that a link is about; undefined if the link was used, or the time is over. */
+/** Returns the address of a link; undefined if the link was used or has expired. */
 export const openChange = ({ companyId, subscriberId, changeId }: ChangeLink) =>
   queryOne<{ email: string }>(OPEN, [companyId, subscriberId, changeId]);
 
@@ -132,11 +132,14 @@ const CHANGE = `
   current as (delete from former_addresses where company_id = $1 and subscriber_id = $2 and email_key = $4)
   select email from former`;
 
-// The rows stay: another email to one of those mailboxes waits for its day.
+// Keeps the rows, so that another email to one of these mailboxes waits for a day.
 const VOID = "update address_changes set id = null where company_id = $1 and subscriber_id = $2";
 const DONE = "delete from address_changes where company_id = $1 and email_key = $2";
 
-/** Once. The new address; undefined if the link is good no more, or the address may not be taken any more. */
+/**
+ * Applies a change once and returns the new address; undefined if the link is no longer valid or the address may no
+ * longer be used.
+ */
 export async function changeAddress(client: Client, link: ChangeLink): Promise<string | undefined> {
   const { companyId, subscriberId, changeId } = link;
   await query(HOLD, [companyId, subscriberId], client);
@@ -167,6 +170,6 @@ const FORMER = `
   where s.company_id = $1 and s.email_key = address_key($2)
     and not exists (select from subscribers t where t.company_id = $1 and t.email_key = f.email_key)`;
 
-/** Earlier addresses of this subscriber that nobody else has now. */
+/** Returns earlier addresses of this subscriber that no other subscriber has now. */
 export const formerAddresses = async (companyId: string, email: string): Promise<string[]> =>
   (await query<{ email: string }>(FORMER, [companyId, email])).map((row) => row.email);

@@ -1,6 +1,6 @@
 /**
- * The rights that a caller has now, read in the transaction of the write they are needed for. The row is share-locked: a
- * demotion or removal that is under way is waited for and seen, and one that comes later waits for this write.
+ * Reads a caller's current rights in the transaction of the write that needs them. The row is share-locked: the read
+ * waits for a concurrent demotion or removal, and a later one waits for this write.
  */
 import { QueryTypes, type Transaction } from "sequelize";
 import type { Caller } from "../../services/lib/caller.ts";
@@ -13,7 +13,10 @@ const OF_KEY = `
   select scopes from api_keys
   where company_id = $1 and id = $2 and (expires_at is null or expires_at > now()) for share`;
 
-/** Current rights of the caller: none for a former member; throws for a deleted key. An operator has the given role. */
+/**
+ * Returns the caller's current rights: none for a former member; throws for a deleted key. An operator has the given
+ * role.
+ */
 export async function currentRights(meta: Caller, transaction: Transaction): Promise<Rights> {
   const { companyId, userId, apiKeyId, role } = meta;
   if (!userId && !apiKeyId) return { role };

@@ -18,7 +18,7 @@ export const awaitsWinner = (company: string, campaign: string): string =>
 
 const MAY_BE_DECIDED = "c.expanded_at is not null and c.error is null and c.deleted_at is null";
 
-// A recipient that was deferred holds up nothing: greylisting may take longer than the test.
+// Deferred recipients do not delay the decision: greylisting may take longer than the test.
 const BEGIN_WAITING = `
   update campaign_winners w set due_at = now() + w.after_minutes * interval '1 minute'
   from campaigns c
@@ -39,7 +39,7 @@ interface Undecided {
   campaign_id: string;
 }
 
-/** Campaigns due for a decision. Starts the waiting time of tests that have just been sent. */
+/** Returns campaigns due for a decision. Starts the waiting time of tests that have just been sent. */
 export async function dueForDecision(): Promise<Undecided[]> {
   await query(BEGIN_WAITING);
   return query<Undecided>(DUE);
@@ -71,7 +71,7 @@ const RELEASE = `
   update send_chunks k set state = ${SEND_CHUNK_STATE.ready}
   where k.campaign_id = $2 and k.company_id = $1 and k.state = ${SEND_CHUNK_STATE.waiting}`;
 
-/** The winner; undefined if there is nothing to decide. */
+/** Decides the winner; undefined if there is nothing to decide. */
 export async function decideWinner(
   client: Client,
   { company_id, campaign_id }: Undecided,

@@ -2,11 +2,12 @@
 import { type ErasureTarget, inSteps, WRITTEN } from "./erase-steps.ts";
 import { companyNo, hitsOfMails } from "./hits.ts";
 
-/** The campaign's numbers stay. */
+/** Sets a flag that makes triggers keep the campaign's numbers. */
 export const SKIP_COUNTING = "select set_config('flockmail.erasing', 'on', true), $1::uuid";
 
 /**
- * Runs before the emails are emptied, by which hits are found. Hits that arrive in between are deleted with the emails.
+ * Runs before the emails, through which hits are found, are emptied. Hits that arrive in between are deleted with the
+ * emails.
  */
 export const HITS: ErasureTarget[] = [
   {

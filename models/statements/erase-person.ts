@@ -16,7 +16,7 @@ import { ERASED_KINDS, type ErasedKind } from "./erase-steps.ts";
 import { ERASURE_TARGETS } from "./erasure-targets.ts";
 import { addressHashes } from "./mail-key.ts";
 
-/** Longer than an import, a lease and a server's answer together. */
+/** Wait before the second pass: longer than an import, a lease and a server's answer together. */
 const SECOND_PASS_MINUTES = 30;
 /** Time after which another process continues the work of a request that died. */
 const OWN_SECONDS = 30;
@@ -52,7 +52,7 @@ export const erasedPerson = async (companyId: string, address: string): Promise<
   hash: (await addressHashes()).of(companyId, address),
 });
 
-/** Refuses the address from now on; `eraseStep` deletes existing data. */
+/** Suppresses the address from now on; `eraseStep` deletes existing data. */
 export async function beginErasure(client: Client, { companyId, hash }: ErasedPerson, address: string): Promise<void> {
   const id = newId();
   await query(BEGIN, [id, companyId, hash, seal(address.trim(), id)], client);
@@ -89,7 +89,7 @@ const DONE = `
 interface Visited {
   n: number;
   next: string | null;
-  /** Campaign's number and its own, of each email that was emptied. */
+  /** Numbers (campaign, recipient) of each emptied email. */
   mails?: [number, number][] | null;
   /** Hits deleted with these emails. */
   hits: number;
@@ -137,7 +137,7 @@ export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: bo
   });
 }
 
-/** A process that still works on a pass finished by another must not start the next one. */
+/** Guards against a process that still works on a pass finished by another: it must not start the next one. */
 const isDue = async (client: Client, { company_id, address_hash }: Job): Promise<boolean> =>
   (await queryOne(
     "select from erased_addresses where company_id = $1 and address_hash = $2 and due_at <= now()",
@@ -152,7 +152,7 @@ export async function dueErasures(limit: number): Promise<ErasedPerson[]> {
   return rows.map(({ company_id, address_hash }) => ({ companyId: company_id, hash: address_hash }));
 }
 
-/** A step that failed would fail again at once, and hold up others. */
+/** Delays a failed step: it would fail again at once and hold up others. */
 export async function postponeErasure({ companyId, hash }: ErasedPerson): Promise<void> {
   await query(
     `update erased_addresses set due_at = now() + interval '10 minutes'

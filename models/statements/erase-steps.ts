@@ -43,11 +43,11 @@ const TYPES = "types as (select $1::uuid, $2::text[], $3::text, $4::text, $5::te
 
 const statement = (parts: string[], answer: string) => `with ${[TYPES, ...parts].join(",\n")}\n${answer}`;
 
-/** The same statement again, until it finds less than it may take. */
+/** Repeats a statement until it finds fewer rows than its limit. */
 export const inSteps = (parts: string[], rows: string) =>
   statement(parts, `select count(*)::int as n, case when count(*) >= ${WRITTEN} then '' end as next from ${rows}`);
 
-/** `page` has the scanned rows in order, `key` makes a row's cursor. */
+/** Scans rows in slices. `page` has the scanned rows in order; `key` is a row's cursor. */
 export const walk = (parts: string[], rows: string, key: string, order: string, scanned = SCAN_SIZE) =>
   statement(
     parts,

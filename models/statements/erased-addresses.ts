@@ -6,11 +6,14 @@ import { type Queryable, query } from "../database/db.ts";
 import { addressHashes } from "./mail-key.ts";
 
 export const ERASED_ERROR = "This person was erased on request and can only return by subscribing again.";
-/** The hash acts as suppression: a suppression row would bring the address back in plain text. */
+/**
+ * Refuses a suppression of an erased address: the stored hash already acts as one, and a suppression row would store
+ * the address in plain text again.
+ */
 export const ERASED_IS_SUPPRESSED =
   "This person was erased on request: the address already gets no mail and is not stored again.";
 
-// Most companies have erased nobody: these cost one probe and no hash.
+// Skips companies without erased people (most of them): they cost one probe and no hash.
 const ANY = "select exists (select from erased_addresses where company_id = $1) as found";
 const AMONG = "select address_hash from erased_addresses where company_id = $1 and address_hash = any ($2::bytea[])";
 
@@ -48,7 +51,7 @@ export async function erasedTest(companyId: string, on: Queryable): Promise<(add
 export const isErased = async (companyId: string, address: string, on?: Queryable): Promise<boolean> =>
   (await erasedAmong(companyId, [address], on)).size > 0;
 
-/** The person confirmed from that mailbox: with the row goes what was left to be done. */
+/** Lifts the erasure after the person confirmed from that mailbox; with the row, unfinished work is dropped. */
 export async function liftErasure(on: Queryable, companyId: string, address: string): Promise<void> {
   const hash = (await addressHashes()).of(companyId, address);
   await query("delete from erased_addresses where company_id = $1 and address_hash = $2", [companyId, hash], on);

@@ -38,13 +38,13 @@ import {
   without,
 } from "./erase-steps.ts";
 
-/** The campaigns whose recipients came with the request: only they have variables and copies. */
+/** Campaigns whose recipients were given in the request: only they have variables and copies. */
 const OF_REQUESTS = "o.campaign_type <> 'to_list'";
 const OF_LISTS = "o.campaign_type = 'to_list'";
 /** Contents scanned per step: each may have a hundred kilobytes. */
 const CONTENTS = 500;
 
-/** Other people's emails that quote the address, in campaigns `o`. */
+/** Targets other people's emails that quote the address, in campaigns `o`. */
 const mailsThatQuote = (campaigns: string, where = "true"): ErasureTarget => ({
   counted: "quotations",
   ...walkWithin({
@@ -93,7 +93,7 @@ const MAILS: ErasureTarget[] = [
     ]),
   },
   {
-    // Replies to emails that were being delivered during the first pass.
+    // Also erases replies to emails that were being delivered during the first pass.
     counted: "quotations",
     sql: inSteps(
       [
@@ -281,7 +281,7 @@ const PERSON: ErasureTarget[] = [
   },
 ];
 
-/** Receivers of a draft who are the person go whole, with what was written of them. */
+/** Deletes receivers of a draft that are the person, with everything written about them. */
 const OTHER_RECEIVERS = `case when jsonb_typeof(x.body->'receivers') = 'array' then jsonb_set(x.body, '{receivers}', coalesce((
     select jsonb_agg(r.one order by r.no) from jsonb_array_elements(x.body->'receivers') with ordinality r (one, no)
     where coalesce(lower(trim(r.one->>'email')) <> all ($2), true)), '[]')) else x.body end`;
@@ -289,8 +289,8 @@ const OTHER_RECEIVERS = `case when jsonb_typeof(x.body->'receivers') = 'array' t
 /** Parts of files scanned per step: each has a megabyte. */
 const FILE_PARTS = 16;
 /**
- * A part of a file in any charset, with the beginning of the next one: bytes beyond ASCII are escaped, and without its
- * zero bytes UTF-16 reads as ASCII does.
+ * Decodes a part of a file in any charset, with the start of the next part: non-ASCII bytes are escaped, and UTF-16
+ * reads as ASCII without its zero bytes.
  */
 const FILE_TEXT = String.raw`replace(encode(p.data || coalesce(substr(f.data, 1, 600), ''), 'escape'), '\000', '')`;
 
@@ -369,7 +369,7 @@ const QUOTED: ErasureTarget[] = [
     sets: `${text("name")}, ${text("error")}, ${text("repeated_refusal")}`,
   }),
   {
-    // An email that was written for this person alone says more of them than the address.
+    // An email written for this person alone contains more personal data than the address.
     counted: "quotations",
     first: FIRST_UUID,
     sql: walk(
@@ -400,7 +400,7 @@ const QUOTED: ErasureTarget[] = [
     ),
   },
   {
-    // A company has few of these.
+    // Needs no slices: a company has few of these.
     counted: "quotations",
     sql: inSteps(
       [
@@ -408,7 +408,7 @@ const QUOTED: ErasureTarget[] = [
         `variants as (update campaign_variants x set ${text("subject")}, ${jsonb("content")}
           where company_id = $1 and ${anyQuotes("x.subject", "x.content::text")} returning 1)`,
         `segment as (update segments x set ${jsonb("rules")} where company_id = $1 and ${anyQuotes("x.rules::text")} returning 1)`,
-        // Notices that are over; one that is still to come says what its owner has to know.
+        // Changes only notices that were sent; a waiting one has information that its owner needs.
         `notices as (update system_mails x set ${jsonb("data")}
           where x.next_attempt_at is null and ${anyQuotes("x.data::text")} and exists (
             select from memberships m join users u on u.id = m.user_id

@@ -8,7 +8,7 @@ import { type Queryable, query } from "../database/db.ts";
 import { HIT_FLAG } from "../hit.ts";
 import { mailIds } from "./mail-key.ts";
 
-/** Nodes' clocks, and what an email may have taken. */
+/** Tolerance for nodes' clocks and the delivery time of an email. */
 const BEFORE = "interval '1 hour'";
 
 /** SQL: true if a hit with this id can belong to this campaign (its alias). Skips partitions of earlier months. */
@@ -38,7 +38,7 @@ export const hitsOfMails = (mails: string, company: string): string => `
   join campaigns c on c.no = k.campaign_no and c.company_id = ${company}
   ${hitsOfEach()}`;
 
-/** SQL: what belongs to hits `h` of campaigns `c`: mail, subscriber, links. */
+/** SQL: joins mail, subscriber and links to hits `h` of campaigns `c`. */
 export const HIT_LOOKUPS = `
   join sent_emails s on s.campaign_no = h.campaign_no and s.seq = h.seq
   left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id
@@ -82,7 +82,7 @@ export interface HitKey extends MailNumber {
   id: string;
 }
 
-/** Adds the computed ids of their emails. */
+/** Adds the computed ids of the emails. */
 export async function asEvents(rows: readonly HitRow[]): Promise<HitEvent[]> {
   const ids = (await mailIds()).of(rows);
   return rows.map(({ campaign_no: _, seq: __, ...row }, n) => ({
@@ -102,7 +102,7 @@ const OF_MAILS = `
   from ${hitsOfMails("unnest($2::int[], $3::int[]) k (campaign_no, seq)", "$1")} ${HIT_LOOKUPS}
   order by h.id limit $4`;
 
-/** The first hits of these emails, in order. */
+/** Returns the first hits of these emails, in order. */
 export const hitsOf = async (companyId: string, mails: readonly MailNumber[], limit: number): Promise<HitEvent[]> =>
   asEvents(
     await query<HitRow>(OF_MAILS, [

@@ -10,10 +10,10 @@ import { type Client, type Queryable, query, queryOne } from "../database/db.ts"
 /** Maximum running or waiting files of a company; each may have a gigabyte. */
 export const MAX_RUNNING = 5;
 export const KEPT = "greatest(created_at, started_at) > now() - interval '24 hours'";
-/** A node that dies with an import in hand keeps it this long. */
+/** Lease of an import: an import of a node that died is taken over after this time. */
 export const LEASE_SECONDS = 60;
 
-/** An import of the foreground whose errors are kept. */
+/** Stores a foreground import whose errors are kept. */
 export const addImport = (companyId: string, id: string, bytes: number): Promise<unknown> =>
   query("insert into imports (id, company_id, bytes, bytes_read) values ($1, $2, $3, $3)", [id, companyId, bytes]);
 
@@ -28,7 +28,7 @@ export const keepImport = (
   { id, form, bytes, report }: { id: string; form: object; bytes: number; report: object },
 ): Promise<unknown> => query(KEEP, [companyId, id, JSON.stringify(form), bytes, JSON.stringify(report)], client);
 
-/** Which import, and which try of it: 0 in the foreground. */
+/** Identifies an import and its attempt: 0 in the foreground. */
 export interface OwnImport {
   companyId: string;
   id: string;
@@ -61,13 +61,13 @@ const NEXT_ERRORS = `
 export const errorsAfter = (companyId: string, importId: string, after: string, on?: Queryable) =>
   queryOne<{ id: string; lines: string }>(NEXT_ERRORS, [companyId, importId, after], on);
 
-// The file of a dry run stays where its import is to follow.
+// Keeps the file of a dry run for the import that follows.
 const DONE = `
   update imports set status = 'done', report = $3, bytes_read = bytes, next_attempt_at = null,
     held = held and coalesce((form->>'dry_run')::boolean, false)
   where company_id = $1 and id = $2 and status = 'running' and attempts = $4`;
 
-/** False if another try has it by now: then nothing of this one may stay. */
+/** Returns false if another attempt has taken over: the result must then be rolled back. */
 export async function finishImport(
   client: Client | undefined,
   { companyId, id, attempts }: OwnImport,
@@ -80,7 +80,7 @@ export async function finishImport(
   return (await queryOne<{ done: boolean }>(sql, values, client))!.done;
 }
 
-/** Some thousand at a time: each may have a gigabyte of parts. */
+/** Deletes a few imports at a time: each may have a gigabyte of parts. */
 const PURGE = `
   delete from imports where id in (
     select id from imports where created_at < now() - interval '24 hours' and not (${KEPT}) and next_attempt_at is null
@@ -120,7 +120,7 @@ export const addPart = (companyId: string, importId: string, no: number, data: B
     data,
   ]);
 
-/** The file is complete. */
+/** Marks the file as complete. */
 export const startImport = (companyId: string, id: string): Promise<unknown> =>
   query("update imports set next_attempt_at = now() where company_id = $1 and id = $2", [companyId, id]);
 
@@ -145,7 +145,7 @@ export const claimImport = (): Promise<ImportTry | undefined> => queryOne<Import
 
 const IN_HAND = "company_id = $1 and id = $2 and attempts = $3 and status = 'running'";
 
-/** False if another try has it by now. */
+/** Returns false if another attempt has taken over. */
 export async function renewImport({ companyId, id, attempts }: ImportTry, bytesRead: number): Promise<boolean> {
   const sql = `update imports set bytes_read = $4, next_attempt_at = ${LEASED_UNTIL} where ${IN_HAND} returning id`;
   return Boolean(await queryOne(sql, [companyId, id, attempts, bytesRead]));

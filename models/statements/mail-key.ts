@@ -13,7 +13,7 @@ const INSTALLATION = "00000000-0000-0000-0000-000000000001";
 const KEY_BYTES = 32;
 
 const READ = "select mail_key_sealed as sealed from installation";
-// If two generate one at the same time, the second gets the first one's.
+// If two processes generate a key at the same time, the second gets the first one's.
 const MAKE = `update installation set mail_key_sealed = coalesce(mail_key_sealed, $1) returning mail_key_sealed as sealed`;
 
 interface MadeWithKey {
@@ -31,7 +31,7 @@ async function readKey(): Promise<MadeWithKey> {
   return { ids: new MailIds(key), bounceTokens: new BounceTokens(key), addressHashes: new AddressHashes(key) };
 }
 
-/** Cached per open database. */
+/** Caches the key per open database. */
 const known = new WeakMap<object, Promise<MadeWithKey>>();
 
 function madeWithKey(): Promise<MadeWithKey> {
@@ -62,14 +62,14 @@ export async function withIds<T extends MailNumber & { id: string; message_id?: 
 }
 
 /**
- * Id of the email with this Message-ID, with or without angle brackets: the part before the "@" is the enciphered id.
- * Null if it is not ours. The email may no longer exist.
+ * Returns the id of the email with this Message-ID, with or without angle brackets: the part before the "@" is the
+ * encrypted id. Null if it is not ours. The email may no longer exist.
  */
 export async function idOfMessage(messageId: string): Promise<string | null> {
   return (await mailIds()).readMessageId(messageId.replace(/^<|>$/g, "").split("@", 1)[0]!);
 }
 
-/** Numbers of the emails with these ids, without foreign ids. The emails may no longer exist. */
+/** Returns the numbers of the emails with these ids, without foreign ids. The emails may no longer exist. */
 export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { id: string })[]> {
   const all = [...new Set(ids.map((id) => id.toLowerCase()))];
   const read = (await mailIds()).readAll(all);
@@ -78,5 +78,5 @@ export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { i
 
 const NOBODY: MailNumber = { campaign_no: -1, seq: 0 };
 
-/** Numbers of the email with this id; for any other id a number that no mail has. */
+/** Returns the numbers of the email with this id; for any other id a number that no mail has. */
 export const mailOf = async (id: string): Promise<MailNumber> => (await mailsOf([id]))[0] ?? NOBODY;

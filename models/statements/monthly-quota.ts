@@ -38,8 +38,8 @@ const LIMIT = `
   select p.emails_per_month as "limit" from companies c join plans p on p.name = c.plan where c.id = $1`;
 
 /**
- * The same check in the transaction that stores the campaign: of two concurrent sends the second waits for the first, so
- * that both together never exceed the quota. Companies without a quota take no lock.
+ * Repeats the check in the transaction that stores the campaign: of two concurrent sends the second waits for the
+ * first, so that both together never exceed the quota. Companies without a quota take no lock.
  */
 export async function requireQuotaWithin(
   client: Client,
@@ -74,7 +74,10 @@ export async function roomThisMonth(client: Client, companyId: string): Promise<
   return { limit: plan.limit, mails: Math.max(0, plan.limit - plan.emails) };
 }
 
-/** Another campaign has charged emails since the remaining quota was read: rows written for it must be rolled back. */
+/**
+ * Error if another campaign has charged emails since the remaining quota was read: rows written for it must be rolled
+ * back.
+ */
 export class RoomWasTaken extends Error {}
 
 export async function chargeMonth(client: Client, companyId: string, mails: number, room: MonthRoom): Promise<void> {

@@ -1,4 +1,7 @@
-/** Everything that a company keeps about a subscriber, for the person who asks. Other recipients' addresses are left out. */
+/**
+ * Reads everything that a company stores about a subscriber, for the person who asks. Other recipients' addresses are
+ * omitted.
+ */
 import { exportRead } from "../database/bulk.ts";
 import { query } from "../database/db.ts";
 import { SENT_EMAIL_STATUSES } from "../sent-email-status.ts";
@@ -24,7 +27,7 @@ const LISTS = `
   from list_members m join lists l on l.company_id = m.company_id and l.id = m.list_id
   where m.company_id = $1 and m.subscriber_id = $2 order by m.created_at desc ${NEWEST}`;
 
-/** Values that a public form gave and that count once the person confirms. */
+/** Values from a public form that apply once the person confirms. */
 const FORM_VALUES = `
   select nullif(form_values ->> 'first_name', '') as first_name, nullif(form_values ->> 'last_name', '') as last_name,
     form_values -> 'attributes' as attributes
@@ -39,7 +42,10 @@ const ADDRESS_CHANGES = `
   select email, asked_at from address_changes
   where company_id = $1 and subscriber_id = $2 order by asked_at desc ${NEWEST}`;
 
-/** The subscriber's address and those before it, in a form to compare. $1: company, $2: subscriber, $3: the address. */
+/**
+ * SQL: current and earlier addresses of the subscriber, normalized for comparison. $1: company, $2: subscriber, $3: the
+ * address.
+ */
 const addresses = (lowered: string, key: (email: string) => string) => `any (array(
     select ${key("$3")} union select ${lowered} from former_addresses f where f.company_id = $1 and f.subscriber_id = $2))`;
 const PERSON = addresses("lower(f.email)", (email) => `lower(${email})`);
@@ -111,14 +117,14 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 type PersonRows = Record<Kind, Record<string, unknown>[]>;
 
-/** The newest of both tables. */
+/** Returns the newest rows of both tables. */
 async function withHits(events: Record<string, unknown>[], hits: HitRow[]): Promise<Record<string, unknown>[]> {
   const rows = (await asEvents(hits)).map(({ created_at, machine: _, ...hit }) => ({ ...hit, timestamp: created_at }));
   const byId = (a: Record<string, unknown>, b: Record<string, unknown>) => (String(a.id) < String(b.id) ? 1 : -1);
   return [...events, ...rows].sort(byId).slice(0, MAX_ROWS + 1);
 }
 
-/** Ids are computed, and numbers are ours. */
+/** Replaces internal numbers by computed ids. */
 async function readable(mails: MailRow[]): Promise<Record<string, unknown>[]> {
   await withIds(mails);
   return mails.map(({ campaign_no: _, seq: __, message_id: ___, status, ...mail }) => ({

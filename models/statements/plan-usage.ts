@@ -51,7 +51,7 @@ export async function mediaBytesOf(companyId: string, client?: Queryable): Promi
   return (await queryOne<{ n: number }>(sum, [companyId], client))!.n;
 }
 
-/** Counts rows: only for when no sender answers, who keep the number. */
+/** Counts rows; only used if no sender, which know the number, answers. */
 export async function sentInTheLastHour(companyId: string): Promise<number> {
   const sent = await queryOne<{ n: number }>(
     `select coalesce(sum(1 + copies_of(e.cc, e.bcc)), 0)::bigint n from campaigns c join sent_emails e on e.campaign_no = c.no

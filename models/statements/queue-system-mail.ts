@@ -24,7 +24,7 @@ export async function queueSystemMail<K extends SystemMailKind>(
 /** Maximum number of owners to notify. */
 const MAX_OWNERS = 20;
 
-/** A notice to everybody who owns the company. */
+/** Queues a notice to all owners of the company. */
 export async function noticeToOwners<K extends SystemMailKind>(
   companyId: string,
   kind: K,

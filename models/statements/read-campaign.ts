@@ -11,7 +11,7 @@ const READ = `
 
 type CampaignView = ReturnType<typeof campaignView>;
 
-/** `onlyOfKey`: the key that must have made it. */
+/** `onlyOfKey`: the key that must have created it. */
 export async function findCampaign(
   companyId: string,
   campaignId: string,

@@ -10,7 +10,7 @@ import { type Client, queryOne } from "../database/db.ts";
 import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";
 import type { SubscriberStatus } from "../subscriber.ts";
 
-/** SQL: the name that a subscriber gives, as `zone_instants` has it. */
+/** SQL: a subscriber's zone name, as in `zone_instants`. */
 export const zoneOf = (subscriber: string): string => `lower(btrim(${subscriber}.attributes ->> 'timezone'))`;
 
 /** SQL: the common table expressions that `joinDue` needs. `company`, `clock`: parameters; `clock` is a timestamptz. */
@@ -47,8 +47,8 @@ export interface ZonedCampaign {
 }
 
 /**
- * When the first of the audience is due, by the zones that they have now. Reads all of it once: some seconds for a list
- * of a million. Undefined if the list or segment no longer exists.
+ * Returns when the first recipients are due, by their current zones. Reads the whole audience once: some seconds for a
+ * list of a million. Undefined if the list or segment no longer exists.
  */
 export async function firstInstant(
   client: Client,

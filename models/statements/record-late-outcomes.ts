@@ -18,11 +18,11 @@ import { copiesWritten, eventsOf, newCopies, QUEUED_WEBHOOKS } from "./record-ou
 
 const { sent, bounced, queued, sending, unknown, suppressed } = SENT_EMAIL_STATUS;
 
-/** Recovery's sentence for a recipient in doubt. */
+/** Error that recovery stores for a recipient in doubt. */
 export const IN_DOUBT_ERROR = "The sender stopped before it recorded the result. The mail may have been delivered.";
 const DOUBT = `'${IN_DOUBT_ERROR}'`;
 
-/** The doubt about the recipient e is that of the chunk's lease with this fence. */
+/** SQL: recipient e is in doubt because of the chunk's lease with this fence. */
 const isDoubtOf = (fence: string) => `e.status = ${unknown} and e.error = ${DOUBT}
   and c.fence between ${fence} + 1 and ${fence} + 2`;
 
@@ -57,9 +57,9 @@ ${LATE_COUNTED},
 ${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 
 /**
- * `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". LATERAL with a LIMIT keeps
- * the ten rows that the planner expects of arrays: for one it may as well read all of a part that was empty when last
- * counted.
+ * `mayGet`: condition for row e (of chunk c) to still get its result r, unless that is "sent". LATERAL with a LIMIT
+ * keeps the planner's estimate for arrays at ten rows: for one row it might read a whole partition that was empty when
+ * last analysed.
  */
 const settled = (mayGet: string) => `result as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
@@ -111,8 +111,8 @@ const record = (
 export const RECORD_LATE = record(OF_OWN_DOUBT);
 
 /**
- * The same for results that had been written, in transactions that the database has lost: rows are as they were before.
- * Events and webhooks were lost with the row, or have stayed with it.
+ * Does the same for results that had been written in transactions that the database has lost: rows are in their earlier
+ * state. Events and webhooks were lost with the row, or have stayed with it.
  */
 export const RECORD_AGAIN = record(BACK_TO_QUEUE);
 

@@ -23,7 +23,7 @@ import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, failed, bounced, queued, sending, suppressed } = SENT_EMAIL_STATUS;
 
-/** $1 to $8. */
+/** Parameters $1 to $8. */
 const LEASE = `lease as (
   update send_chunks c
   set marked_to = l.marked_to, state = case when l.done then ${SEND_CHUNK_STATE.done} else c.state end,
@@ -62,8 +62,8 @@ const QUOTED = `'The SMTP server gave the same refusal to ${EQUAL_REFUSALS_STOP_
 /** The stored row of equal refusals, continued by the first ones of this statement. */
 const CONTINUED = "l.head_count + case when l.head_text = c.repeated_refusal then c.blocks_in_a_row else 0 end";
 
-// Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise. And after the results
-// are written, for the reason that inAnyPart() has: so these are read here, and each of them by the one part that it is in.
+// Locks campaigns in the order of ids, because two senders that write for the same campaigns would otherwise deadlock,
+// and after the results are written, for the reason that inAnyPart() gives.
 const COUNTED = `locked as (
   select c.id, b.head_text, b.head_count, b.ended, b.tail_text, b.tail_count, b.quote,
     w.sent, w.failed, w.tried_unsent, w.bounced
@@ -88,7 +88,7 @@ counted as (
   returning c.id, c.company_id, c.error, ${isOverGuard("c")} as is_over_guard),
 ${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 
-/** SQL: of the email w, whose sender is in cc (campaign_contents). */
+/** SQL: sender of the email w (campaign_contents). */
 export const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
 /** SQL: endpoint `p` is subscribed to this type of notice that goes to webhooks and is not an event. */
@@ -159,8 +159,8 @@ export const newCopies = (param: number) => `copies as (
   on conflict (campaign_id, seq, no) do nothing)`;
 
 /**
- * $first and the next ones: results of copies that were claimed by themselves, in columns, because of a JSON list the
- * planner expects so many rows that it would rather read the table. `claimed`: which rows c may get their result r.
+ * $first and the next ones: results of individually claimed copies, in columns: for a JSON list the planner expects so
+ * many rows that it would read the whole table. `claimed`: condition for row c to get its result r.
  */
 export const copiesWritten = (first: number, claimed: string) => `copy_written as (
   update sent_email_copies c
@@ -197,7 +197,7 @@ select ${LEASES} as leases, null as stopped, null as over_guard, null as webhook
 /** Writes results without bounces and copies, the usual case. */
 export const RECORD = `with ${[LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outbox("delivered")].join(",\n")}\n${answer(QUEUED_WEBHOOKS)}`;
 
-/** Rows and campaigns alone: for a result that PostgreSQL refuses together with its events and webhooks. */
+/** Writes only rows and campaigns, for a result that PostgreSQL refuses together with its events and webhooks. */
 export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(NEXT)].join(",\n")}\n${answer("null", WITH_COPIES)}`;
 
 /** Bounces are in $param; `event` contains the data for webhooks. */
@@ -211,5 +211,5 @@ export const eventsOf = (param: number): string[] => [
   outbox("event"),
 ];
 
-/** Results with bounces, copies, or both. */
+/** Writes results with bounces, copies, or both. */
 export const RECORD_ALL = `with ${[LEASE, RESULT, WRITTEN, COUNTED, ...eventsOf(NEXT), copies(NEXT + 1)].join(",\n")}\n${answer(QUEUED_WEBHOOKS, WITH_COPIES)}`;

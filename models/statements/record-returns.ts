@@ -42,8 +42,8 @@ export const FIND_BY_ADDRESS = `
     order by went desc limit 1) m`;
 
 /**
- * Only the named company's emails, locked in key order like everywhere. Materialized: in a direct join with campaigns
- * the planner may look emails up by campaign alone and read all of it for each.
+ * Locks emails of the given company in key order, like everywhere. Materialized: in a direct join with campaigns the
+ * planner may look emails up by campaign alone and read all of it for each.
  */
 export const LOCK_MAILS = `
   with m as materialized (
@@ -119,7 +119,7 @@ export const COUNT_SOFT = `
   select company_id, address from counted where in_a_row >= ${SOFT_BOUNCES_SUPPRESS_AT}`;
 
 /**
- * A stronger block stays: a complaint is stronger than a bounce, a bounce than an unsubscribe, the company's own than
+ * Keeps a stronger block: a complaint is stronger than a bounce, a bounce than an unsubscribe, the company's own than
  * all.
  */
 export const SUPPRESS = `

@@ -10,7 +10,7 @@ import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { companyNo } from "./hits.ts";
 
 const ROWS = 5_000;
-/** Files are large: each takes up to 25 MB with its parts. */
+/** Files per step; each takes up to 25 MB with its parts. */
 const FILES = 5;
 /** Drafts per step; each has up to 10,000 receivers. */
 const DRAFTS = 50;
@@ -86,7 +86,7 @@ const OF_COMPANY = [
 const deletedRows = async (client: Client, sql: string, values: unknown[]): Promise<number> =>
   (await client.query(sql, values)).rowCount ?? 0;
 
-/** The first campaigns, and as many of their rows as one step takes. Undefined: there are no more. */
+/** Deletes the first campaigns, up to a step's number of rows. Undefined if there are no more. */
 async function someCampaigns(client: Client, companyId: string): Promise<number | undefined> {
   const sql = `select id from campaigns where company_id = $1 order by id limit ${CAMPAIGNS} for update skip locked`;
   const ids = (await query<{ id: string }>(sql, [companyId], client)).map(({ id }) => id);
@@ -107,7 +107,7 @@ export function removeStep(companyId: string): Promise<{ rows: number; over: boo
     if (await queryOne(IN_FLIGHT, [companyId], client)) return { rows: 0, over: true };
     const campaigns = await someCampaigns(client, companyId);
     if (campaigns !== undefined) return { rows: campaigns, over: false };
-    // Another node has the last ones in hand.
+    // Another node has locked the last ones.
     if (await queryOne("select from campaigns where company_id = $1 limit 1", [companyId], client))
       return { rows: 0, over: true };
     for (const statement of OF_COMPANY) {

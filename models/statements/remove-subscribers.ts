@@ -8,7 +8,7 @@ import { type Queryable, query } from "../database/db.ts";
 const REMOVE = `
   delete from subscribers where company_id = $1 and id = any ($2::uuid[]) returning id`;
 
-/** Returns how many were deleted. */
+/** Returns the number of deleted subscribers. */
 export async function removeSubscribers(companyId: string, ids: readonly string[], on?: Queryable): Promise<number> {
   return (await query(REMOVE, [companyId, ids], on)).length;
 }

@@ -10,13 +10,13 @@ import { awaitsWinner } from "./decide-winner.ts";
 
 const { queued, failed, unknown } = SENT_EMAIL_STATUS;
 
-/** True if an email of it may have been sent. */
+/** Returns whether the result of any of the campaign's emails is unknown. */
 export async function hasUnknown(client: Client, companyId: string, campaignId: string): Promise<boolean> {
   const sql = `select from sent_emails where campaign_no = ${campaignNo("$2", "$1")} and status = ${unknown} limit 1`;
   return (await query(sql, [companyId, campaignId], client)).length > 0;
 }
 
-/** 20,000 recipients a slice. */
+/** Chunks per slice: 20,000 recipients. */
 const CHUNKS_AT_ONCE = 40;
 
 interface RequeueingCampaign {

@@ -13,7 +13,7 @@ import { noticeToOwnersWithin } from "./queue-system-mail.ts";
 const RESTORED_ERROR =
   "Stopped: the database was restored from a backup, and does not know who got this mail after that was made. Resume sends it to everybody who is not known to have it.";
 
-/** The name is that of `identityOf`; the timeline is null if the role may not read it. */
+/** Database as known so far. The name is that of `identityOf`; the timeline is null if the role may not read it. */
 export interface DatabaseIdentity {
   name: string;
   timeline: string | null;
@@ -83,7 +83,7 @@ interface Underway {
 
 async function stopSome(client: Client): Promise<number> {
   const found = await query<Underway>(WOULD_BE_RESENT, [], client);
-  // Recipients are written for those too, so that a resume knows them.
+  // Includes these campaigns, so that a resume knows their recipients.
   const due = found.filter(({ status }) => status === "scheduled").map(({ id }) => id);
   await moveAllTo(client, due, "pending");
   const columns = [found.map(({ company_id }) => company_id), found.map(({ id }) => id)];
