@@ -10,7 +10,7 @@ export function baseUrlWarning({ BASE_URL }: Pick<Config, "BASE_URL">): Middlewa
     started(broker: ServiceBroker) {
       if (!broker.getLocalService("renderer") || !isLoopbackHost(new URL(BASE_URL).hostname)) return;
       broker.logger.warn(
-        `BASE_URL is ${BASE_URL}: links in mails open on this machine alone. Set it to the public address before mail leaves for others.`,
+        `BASE_URL is ${BASE_URL}: links in emails only work on this machine. Set it to the public URL before you send to others.`,
       );
     },
   } as Middleware;

@@ -37,6 +37,6 @@ export async function dropHitParts(broker: ServiceBroker, defaultDays: number | 
       if (performance.now() > until) return;
       more = (await queryOne<{ more: boolean }>(DROP, [month]))!.more;
     }
-    broker.logger.info(`Table of hits of ${month.slice(0, 7)} dropped: no company keeps any of them`);
+    broker.logger.info(`Table of hits of ${month.slice(0, 7)} dropped: the retention of all companies has expired`);
   }
 }

@@ -166,7 +166,7 @@ async function dropPart(no: number): Promise<boolean> {
 async function dropEmptyParts(broker: ServiceBroker): Promise<void> {
   for (const { no } of await query<{ no: number }>(EMPTY_PARTS)) {
     if (!(await dropPart(no))) continue;
-    broker.logger.info(`Table sent_emails_${no} dropped: none of its recipients is kept any more`);
+    broker.logger.info(`Table sent_emails_${no} dropped: the retention of all its recipients has expired`);
   }
 }
 

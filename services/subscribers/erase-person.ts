@@ -59,10 +59,7 @@ export async function finishErasures(broker: ServiceBroker): Promise<number> {
     try {
       await steps(person, () => !broker.stopping && Date.now() < until);
     } catch (error) {
-      broker.logger.error(
-        { error, companyId: person.companyId },
-        "An erasure could not go on, and is tried again later",
-      );
+      broker.logger.error({ error, companyId: person.companyId }, "An erasure failed and will be retried");
       await postponeErasure(person);
     }
   }

@@ -246,7 +246,7 @@ export class Claimer implements Claims {
     const { owner, recorder, outage } = this.#context;
     if (complete && !leaseIsLost) return recorder.close(chunk);
     await outage.retryUntilDone(
-      `giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`,
+      `releasing the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`,
       async () => {
         const held = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
         if (held === 0 && !chunk.historyIsLost) await requeueUnsent(chunk);
