@@ -30,7 +30,7 @@ try {
   endings.push(nats.stop);
   const backends = { databaseUrl: postgres.url, redisUrl: redis.url, natsUrl: nats.url };
   const PORT = process.env.PORT || "3000";
-  say("Starting the services, each in a process of its own …");
+  say("Starting the services, each in its own process …");
   let ready = 0;
   const cluster = await startCluster({
     ...backends,

@@ -4,7 +4,7 @@ import type { Json, Manifest } from "../../test/support/kustomize.ts";
 import { containerOf, deploymentsOf, type Sources, scalerOf, secretNamesOf, valueAt, valueName } from "./sources.ts";
 import type { Group, Value, Values } from "./values-text.ts";
 
-/** Settings that other parts of the manifests depend on; `baseUrl` is a value of its own. */
+/** Settings that other parts of the manifests depend on; `baseUrl` is a separate value. */
 export const FIXED_SETTINGS = ["BASE_URL", "PORT", "HEALTH_PORT", "INBOUND_PORT", "MIGRATIONS", "DATA_DIR", "HOME"];
 
 const value = (description: string, initial: unknown, schema: Json): Value => ({ description, initial, schema });

@@ -7,7 +7,7 @@ import { startSmtpServer } from "../support/smtp-server.ts";
 const FIELDS = 20;
 /** Subscribers per import request, so that memory does not grow with their number. */
 const PIECE = 50_000;
-/** Each poll costs the service and PostgreSQL as much as ten mails. */
+/** Interval of polls: each costs the service and PostgreSQL as much as ten mails. */
 const POLL_MS = 500;
 const LOOK_MS = 50;
 const STALLED_MS = 60_000;

@@ -23,7 +23,7 @@ const [people = 1_000_000, connections = 20, rounds = 2] = process.argv.slice(2)
 /** Rows per statement, as in an import. */
 const PART = 50_000;
 const POLL_MS = 20;
-/** As many rows as a slice of the expansion. */
+/** Number of rows of a slice of the expansion. */
 const [BARE_SLICE, BARE_SLICES] = [20_000, 5];
 
 interface Campaign {

@@ -17,7 +17,7 @@ export interface Asked {
 
 let asked = 0;
 
-/** Each request comes from another address. */
+/** Gives each request another address. */
 function textOf({ path, agent = AGENT }: Asked): string {
   const n = asked++;
   const ip = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;

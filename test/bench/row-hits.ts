@@ -34,7 +34,7 @@ export async function addLinks(company: string, campaign: string): Promise<void>
   );
 }
 
-/** From now on each open also creates a webhook delivery. */
+/** Creates an endpoint, so that each open also creates a webhook delivery. */
 export async function addWebhook(company: string): Promise<void> {
   const id = newId();
   await query(

@@ -19,7 +19,7 @@ export interface Taken {
 
 export interface SlowSink {
   url: URL;
-  /** What arrived since the last call. */
+  /** Returns what arrived since the last call. */
   taken(): Promise<Taken>;
   stop(): void;
 }

@@ -135,7 +135,7 @@ test.each([true, false])(
 );
 
 test.each(["en", "ar", "ja"])(
-  "axe finds nothing in what is added to a mail in %s: links, footer, pixel",
+  "axe finds no problem in the parts added to a mail in %s: links, footer, pixel",
   async (lang) => {
     const body = `<!doctype html><html lang="${lang}"><head><title>News</title></head><body><main><h1>News</h1>
     <p><a href="https://books.example.com/">Books</a></p></main></body></html>`;

@@ -75,7 +75,7 @@ test.each([LAPTOP, PHONE, ZOOMED])(
 );
 
 test.each([true, false])(
-  "several are chosen, taken off a list and put back; JavaScript: %s",
+  "several people are selected, removed from a list and put back; JavaScript: %s",
   async (javaScriptEnabled) => {
     await open({ javaScriptEnabled }, async (page) => {
       await signIn(page);

@@ -83,7 +83,7 @@ describe("recipients' pages in Chromium", () => {
   });
 
   test.each(looks)(
-    "a sign-up with a fault: $name px, $colorScheme, $locale",
+    "axe finds nothing on a sign-up form with an error: $name px, $colorScheme, $locale",
     async ({ viewport, colorScheme, locale }) => {
       await query("update companies set form_attributes = '{Stadt}' where id = $1", [world.companyId]);
       await open(
@@ -198,7 +198,7 @@ describe("recipients' pages in Chromium", () => {
   const fits = (page: Page) => page.evaluate("document.documentElement.scrollWidth <= innerWidth");
 
   test.each(["en", "de", "fr", "es", "ar"])(
-    "narrow, large, with names that no line can break: all pages and what their buttons answer, in %s",
+    "all pages and responses fit a narrow window with large text and unbreakable names, in %s",
     async (locale) => {
       const long = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen".repeat(3);
       await query("update companies set name = $2, footer_text = $2 where id = $1", [world.companyId, long]);

@@ -33,7 +33,7 @@ export type Client = { readonly [O in OperationId]: Call<O> };
 
 export interface ClientOptions {
   baseUrl: string;
-  /** One of the two; neither for public operations. */
+  /** API key or token; neither for public operations. */
   apiKey?: string;
   token?: string;
   /** Timeout of one attempt. Default: 30,000. */

@@ -55,7 +55,7 @@ if (long) KINDS.push(["newsletter", false]);
 const CASES = Array.from({ length: ROUNDS }, (_, n) => KINDS.map((kind) => [n + 1, ...kind] as const)).flat();
 
 test.each(CASES)(
-  "round %i: a sender cut off from PostgreSQL past its lease: no %s is doubled, nobody stays in doubt",
+  "round %i: a sender cut off from PostgreSQL past its lease doubles no %s and leaves nobody in doubt",
   async (_round, _kind, isTransactional) => {
     await untilAllSent(await sendWhileCutOff(isTransactional));
   },

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 test.each(CASES)(
-  "%s (transactional: %s), %i ms lost in a failover: everybody gets it once, and the campaign ends",
+  "%s (transactional: %s) reaches everybody once and ends after a failover that loses %i ms",
   async (_kind, isTransactional, lostMs) => {
     const sender = stage.cluster.processes.get(senderName(1))!;
     expect(sender.child.output()).toContain("PostgreSQL replicates asynchronously");

@@ -185,7 +185,7 @@ if (long) {
     ["silent", true, () => stage.databaseProxy.hold(), () => stage.databaseProxy.pass()],
   ];
   test.each(OUTAGES)(
-    "PostgreSQL %s for 90 s (transactional: %s): living senders leave nobody in doubt, and nobody gets it twice",
+    "PostgreSQL %s for 90 s (transactional: %s) leaves nobody in doubt, and nobody gets two mails",
     async (_how, isTransactional, begin, end) => {
       const id = await startCampaign(stage, RECIPIENTS, { isTransactional });
       await leftFor(0.3);

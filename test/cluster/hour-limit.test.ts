@@ -97,7 +97,7 @@ const EMPTIED: Fault = { what: "emptied", everyMs: 400, strike: (admin) => admin
 const FAULTS: Fault[] = [
   EMPTIED,
   {
-    what: "robbed of the company's keys one by one, as by an eviction",
+    what: "losing the company's keys one by one, as by an eviction",
     everyMs: 300,
     async strike(admin) {
       const keys = (await admin.keys("flockmail:limit:hour:*")).toSorted();
@@ -106,7 +106,7 @@ const FAULTS: Fault[] = [
     },
   },
   {
-    what: "killed, and starts again without its data",
+    what: "killed, and restarted without its data",
     everyMs: 1_500,
     async strike() {
       const port = portOf(redisServer);

@@ -90,7 +90,7 @@ function goSisimai(root: string): Sample[] {
     )) {
       // A receiver that could not authenticate a mail uses the complaint format (RFC 6591) with another meaning.
       const kinds = feedback === "auth-failure" ? IGNORED : SISIMAI_KINDS[reason!];
-      if (!kinds) throw new Error(`${test}: ${reason} is no known reason`);
+      if (!kinds) throw new Error(`${test}: ${reason} is not a known reason`);
       byLabel.set(label!, [...(byLabel.get(label!) ?? []), { kinds }]);
     }
     return [...byLabel].map(([label, expected]) => {

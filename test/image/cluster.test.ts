@@ -19,7 +19,7 @@ import { openPodman } from "./rig/podman.ts";
 const READERS = 20_000;
 const IMPORTED_ROWS = 1_200_000;
 const UPLOADED_ROWS = 5_000;
-/** With twenty connections 200 mails a second, so that a campaign outlasts the senders that started it. */
+/** Allows 200 mails a second over twenty connections, so that a campaign outlasts the senders that started it. */
 const SLOW_ANSWER_MS = 100;
 const CAMPAIGN_WITHIN_MS = 600_000;
 const ASK_EVERY_MS = 100;

@@ -70,7 +70,7 @@ describe("Postfix bouncing what it has accepted", () => {
       "large@to.example": ["bounced", "soft"],
       "content@to.example": ["bounced", "block"],
     });
-    // Expired mail is no verdict on the mailbox: it suppresses nobody, whatever its kind.
+    // Expired mail says nothing about the mailbox: it suppresses nobody, of any kind.
     expect(kinds["away@to.example"]![0]).toBe("bounced");
     expect(await service.counts(id)).toEqual({ sent: 1, bounced: 5 });
     expect(await service.suppressions()).toBe(1);

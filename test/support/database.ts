@@ -20,7 +20,7 @@ export async function admin<T>(statement: string, values: unknown[] = []): Promi
   }
 }
 
-/** How long the server may take to notice that a connection was closed. */
+/** Time that the server may take to notice that a connection was closed. */
 const CLOSED_WITHIN_MS = 5_000;
 
 const CONNECTIONS = `

@@ -22,7 +22,7 @@ const listeners = () =>
   process.eventNames().flatMap((event) => process.rawListeners(event).map((listener) => [event, listener] as const));
 
 /** Saves the current state and returns a function that restores it. */
-function kept(): () => void {
+function saveState(): () => void {
   const globals = Object.getOwnPropertyDescriptors(globalThis);
   const variables = { ...process.env };
   const listening = new Set(listeners().map(([, listener]) => listener));
@@ -42,7 +42,7 @@ function kept(): () => void {
 }
 
 export class OneContextEnvironment extends TestEnvironment {
-  readonly #restore = kept();
+  readonly #restore = saveState();
 
   constructor(...given: ConstructorParameters<typeof TestEnvironment>) {
     super(...given);

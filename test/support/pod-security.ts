@@ -48,7 +48,7 @@ function contextViolations(context: SecurityContext): string[] {
   const rules: [string, boolean | undefined][] = [
     ["runs as root", context.runAsUser === 0 || context.runAsNonRoot === false],
     [
-      "has a seccomp profile of its own or none",
+      "has its own seccomp profile or none",
       !["RuntimeDefault", "Localhost", undefined].includes(context.seccompProfile?.type),
     ],
     ["is not confined by AppArmor", context.appArmorProfile?.type === "Unconfined"],

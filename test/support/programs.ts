@@ -99,7 +99,7 @@ export async function programOf(suite: string, name: string, packages: string[])
   const loader = folders
     .flatMap((folder) => readdirSync(folder).map((file) => join(folder, file)))
     .find((file) => /\/ld-linux-[^/]+\.so\.\d+$/.test(file));
-  if (!loader) throw new Error(`The packages of ${suite} brought no loader`);
+  if (!loader) throw new Error(`The packages of ${suite} contain no loader`);
   return [loader, "--library-path", folders.join(delimiter), path];
 }
 

@@ -1,4 +1,4 @@
-"""Each request comes from an address of its own, or the throttles of public paths would answer nearly all of them."""
+"""Gives each request a different address; otherwise nearly all requests to public paths would be throttled."""
 
 import random
 

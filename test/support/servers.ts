@@ -114,7 +114,7 @@ export async function postfixTools(): Promise<{ sink: Program; source: Program }
 /** A running smtp-sink; `sessions` limits its concurrent connections. */
 export async function startSmtpSink(options: { port?: number; sessions?: number } = {}): Promise<Server> {
   const { sink } = await postfixTools();
-  // As root it needs a user to change to; the backlog is its last argument.
+  // Running as root, it needs a user to change to; the backlog is its last argument.
   const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const sessions = `${options.sessions ?? 1000}`;
   const args = (port: number) => [...user, "-m", sessions, `127.0.0.1:${port}`, "1024"];

@@ -1,4 +1,4 @@
-"""Reads {"versions", "manifests"} from stdin, prints a JSON list of what is wrong by those versions' schemas."""
+"""Reads {"versions", "manifests"} from stdin, prints a JSON list of errors by those versions' schemas."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ for version in asked["versions"]:
         name = f"{manifest['kind']} {manifest['metadata']['name']}"
         try:
             used = kubernetes_validate.validate(manifest, version, strict=True)
-            # It takes an older version's where it has none of this one.
+            # An older version's schema is used if there is none of this one.
             if used != version:
                 errors.append(f"{version}: there are schemas up to {used} only")
         except kubernetes_validate.ValidationError as error:

@@ -2,14 +2,14 @@ import { parseExactJson } from "../../services/lib/exact-json.ts";
 
 describe("numbers in JSON", () => {
   test.each(["9007199254740993", "12345678901234567890", "1e400", "0.1234567890123456789", "-9007199254740993.5"])(
-    "%s would lose digits and stays text",
+    "stay text if they would lose digits: %s",
     (number) => {
       expect(parseExactJson(`{"a": [${number}]}`)).toEqual({ a: [number] });
     },
   );
 
   test.each(["0.1", "1.50", "1e21", "1e300", "-9007199254740992", "0.00000012", "0.0000000000000000", "12345678.25"])(
-    "%s is a number",
+    "become numbers otherwise: %s",
     (number) => {
       expect(parseExactJson(`{"a": ${number}, "b": "1234567890123456789"}`)).toEqual({
         a: Number(number),

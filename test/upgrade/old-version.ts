@@ -35,7 +35,7 @@ function foreignPackages(folder: string): string[] {
 }
 
 /** The version's folder, with the packages installed here if they are equal, else it installs its own with `npm ci`. */
-export async function codeOf({ name, commit }: Version): Promise<string> {
+export async function checkOut({ name, commit }: Version): Promise<string> {
   const folder = join(FOLDER, name);
   if (existsSync(join(folder, "node_modules"))) return folder;
   const unfinished = `${folder}.${process.pid}`;

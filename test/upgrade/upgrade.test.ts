@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { node } from "../support/service-process.ts";
 import { type Asked, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
-import { codeOf, firstVersion } from "./old-version.ts";
+import { checkOut, firstVersion } from "./old-version.ts";
 import { openScene, type Part, type Scene, type Version, WINDOW_SECONDS } from "./scene.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
@@ -97,7 +97,7 @@ describe("an upgrade from the first version, back, and forward again, in a runni
   beforeAll(async () => {
     lateness.enable();
     const first = firstVersion();
-    old = { name: first.name, root: await codeOf(first) };
+    old = { name: first.name, root: await checkOut(first) };
     scene = await openScene();
     await scene.start(old, ...STARTING);
     company = await newCompany(scene, "upgrade");

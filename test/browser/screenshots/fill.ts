@@ -21,7 +21,7 @@ const NAMES: [string, string][] = [
 export interface Filled {
   company: TestCompany;
   empty: TestCompany;
-  /** With sample data only. */
+  /** Company with sample data only. */
   sample: TestCompany;
   ids: Record<
     | "sample"

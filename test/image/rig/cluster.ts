@@ -18,7 +18,7 @@ import type { Podman } from "./podman.ts";
 import { rulesFor } from "./policies.ts";
 
 const OVERLAY = resolve(import.meta.dirname, "../../../k8s/overlays/cluster");
-/** As many as two cores can start without failing each other's probes. */
+/** Number of pods that two cores can start without failing each other's probes. */
 const STARTED_AT_ONCE = 4;
 const MIGRATED_WITHIN_MS = 900_000;
 const ALL_READY_WITHIN_MS = 300_000;

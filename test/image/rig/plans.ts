@@ -68,7 +68,7 @@ export interface Plan {
 
 const bytesOf = (text: string): number => {
   const [, amount, unit] = /^(\d+)([KMG]i)$/.exec(text) ?? [];
-  if (!amount) throw new Error(`${text} is no amount of memory that is understood here`);
+  if (!amount) throw new Error(`${text} is not a supported amount of memory`);
   return Number(amount) * 1_024 ** (["Ki", "Mi", "Gi"].indexOf(unit!) + 1);
 };
 

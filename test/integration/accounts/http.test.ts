@@ -137,20 +137,20 @@ describe("accounts over HTTP", () => {
   });
 
   test("a new password ends older sessions within a second, although their tokens are still valid", async () => {
-    const robbed = await newCompany(app);
-    const thief = person(robbed.token);
-    expect((await thief.get(path("", robbed))).status).toBe(200);
-    await call(app.broker, "accounts.setPassword", { email: robbed.email, password: "a new battery" });
+    const victim = await newCompany(app);
+    const oldSession = person(victim.token);
+    expect((await oldSession.get(path("", victim))).status).toBe(200);
+    await call(app.broker, "accounts.setPassword", { email: victim.email, password: "a new battery" });
     const refused = [401, { detail: "Invalid or expired token." }];
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(seen(await thief.get(path("", robbed)))).toEqual(refused);
-    expect(seen(await thief.post(path("api-keys/", robbed), { name: "k" }))).toEqual(refused);
-    expect((await robbed.api.get(path("", robbed))).status).toBe(200);
+    expect(seen(await oldSession.get(path("", victim)))).toEqual(refused);
+    expect(seen(await oldSession.post(path("api-keys/", victim), { name: "k" }))).toEqual(refused);
+    expect((await victim.api.get(path("", victim))).status).toBe(200);
   });
 
   test("the last owner cannot be removed", async () => {
-    const lonely = await newCompany(app);
-    const removed = await person(lonely.token).delete(path(`members/${lonely.userId}/`, lonely));
+    const soleOwner = await newCompany(app);
+    const removed = await person(soleOwner.token).delete(path(`members/${soleOwner.userId}/`, soleOwner));
     expect(seen(removed)).toEqual([400, { detail: "A company must keep at least one owner." }]);
   });
 

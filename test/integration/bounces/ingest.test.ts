@@ -285,7 +285,7 @@ describe("ingesting reports", () => {
     expect(answers.map(([one]) => one!.changed)).toEqual([true, true]);
   });
 
-  test("a message in doubt that bounces counts as sent, its campaign's final status follows its counts, and nothing is queued again", async () => {
+  test("a message in doubt that bounces counts as sent, and its campaign's final status follows the counts", async () => {
     const world = await newWorld();
     const mail = world.mails[0]!;
     await query("update sent_emails set status = 6, sent_at = null, error = 'In doubt.' where campaign_no = $1", [
@@ -302,15 +302,15 @@ describe("ingesting reports", () => {
   test.each([
     ["nothing", true],
     ["a delivery", false],
-    ["a year, in which events have expired,", true],
+    ["a year without events", true],
     ["a delivery that is no longer kept", false],
     ["its suppression lifted", false],
-  ])("the fifth soft bounce, with %s between it and the four before, suppresses: %s", async (between, suppresses) => {
+  ])("five soft bounces, with %s before the last one, suppress the address: %s", async (between, suppresses) => {
     const world = await newWorld();
     const { email, subscriberId } = world.mails[0]!;
     const setDelivered = (at: string) =>
       query(`update sent_emails set sent_at = ${at} where campaign_no = $1 and seq = 1`, [world.campaignNo]);
-    const soften = async () => {
+    const addSoftBounce = async () => {
       const mails = await query<MailNumber>(
         `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at)
          select $1, coalesce(max(seq), 0) + 1, $2, 2, 1, now() from sent_emails where campaign_no = $1 returning campaign_no, seq`,
@@ -321,7 +321,7 @@ describe("ingesting reports", () => {
     };
     // The message of `newWorld` was delivered earlier than these.
     await setDelivered("now() - interval '2 years'");
-    for (let n = 0; n < 4; n++) await soften();
+    for (let n = 0; n < 4; n++) await addSoftBounce();
     expect(await suppressions(world)).toEqual([]);
     if (between === "a delivery") await setDelivered("now()");
     if (between.startsWith("a year")) {
@@ -339,7 +339,7 @@ describe("ingesting reports", () => {
       const { id } = await suppress(world.companyId, { email, kind: "bounced" });
       await liftSuppression(world.companyId, id);
     }
-    await soften();
+    await addSoftBounce();
     expect(await suppressions(world)).toEqual(suppresses ? [{ email, kind: "bounced" }] : []);
   });
 
@@ -358,7 +358,7 @@ describe("ingesting reports", () => {
     expect(await inbound(world)).toHaveLength(2);
   });
 
-  describe("bounce guard of a campaign that is being sent", () => {
+  describe("the bounce guard of a running campaign", () => {
     const stopped: string[] = [];
     let guarding: Ingester;
     beforeAll(() => {
@@ -370,13 +370,13 @@ describe("ingesting reports", () => {
     afterAll(() => guarding.idle());
 
     /** Creates a campaign of which 20 of 40 mails were sent. */
-    async function half(guard: object): Promise<World> {
+    async function newHalfSentCampaign(guard: object): Promise<World> {
       const world = await newWorld(20);
       await query("update companies set guard = $2 where id = $1", [world.companyId, guard]);
       await query("update campaigns set status = 'sending', total_emails = 40 where id = $1", [world.campaignId]);
       return world;
     }
-    async function comesBack({ companyId, mails }: World, kind: Verdict["kind"], from: number, to: number) {
+    async function reportBounces({ companyId, mails }: World, kind: Verdict["kind"], from: number, to: number) {
       for (const { id, email } of mails.slice(from, to)) {
         await guarding.ingest(incoming(companyId, [verdict(kind, email)], { token: await tokenFor(id) }));
       }
@@ -387,8 +387,8 @@ describe("ingesting reports", () => {
         [campaignId],
       );
 
-    test("more hard bounces than the company allows stop it; owners are notified, and it ends as stopped", async () => {
-      const world = await half({ after: 20 });
+    test("more hard bounces than the company allows stop it once; owners are notified, and the audit log has an entry", async () => {
+      const world = await newHalfSentCampaign({ after: 20 });
       const owner = newId();
       await query("insert into users (id, email, password_hash) values ($1, $2, 'x')", [
         owner,
@@ -398,9 +398,9 @@ describe("ingesting reports", () => {
         world.companyId,
         owner,
       ]);
-      await comesBack(world, "hard", 0, 2);
+      await reportBounces(world, "hard", 0, 2);
       expect(await guarded(world)).toEqual({ error: null, hard_bounces: 2, complaints: 0 });
-      await comesBack(world, "hard", 2, 3);
+      await reportBounces(world, "hard", 2, 3);
       expect((await guarded(world))!.error).toMatch(
         "Stopped by the guard: 3 of 20 mails bounced for good (15 %, more than 10 %).",
       );
@@ -415,34 +415,37 @@ describe("ingesting reports", () => {
         { actor_type: "system", action: "campaign.stopped" },
       ]);
       expect(await settle(world.campaignId)).toBe(false);
-      await comesBack(world, "hard", 3, 6);
+      await reportBounces(world, "hard", 3, 6);
       expect(await query("select from audit_log where target = $1", [world.campaignId])).toHaveLength(1);
     });
 
     test("complaints count, blocks and soft bounces do not; copies of one report count once", async () => {
-      const world = await half({ after: 20, complaint_percent: 5 });
-      await comesBack(world, "soft", 0, 4);
-      await comesBack(world, "block", 4, 8);
-      for (let n = 0; n < 3; n++) await comesBack(world, "complaint", 10, 11);
+      const world = await newHalfSentCampaign({ after: 20, complaint_percent: 5 });
+      await reportBounces(world, "soft", 0, 4);
+      await reportBounces(world, "block", 4, 8);
+      for (let n = 0; n < 3; n++) await reportBounces(world, "complaint", 10, 11);
       expect(await guarded(world)).toEqual({ error: null, hard_bounces: 0, complaints: 1 });
-      await comesBack(world, "complaint", 11, 12);
+      await reportBounces(world, "complaint", 11, 12);
       expect((await guarded(world))!.error).toMatch("2 of 20 mails were complained about (10 %, more than 5 %)");
     });
 
-    test("after a resume, bounces of messages sent before do not count", async () => {
-      const world = await half({ after: 5 });
+    test("bounces of messages sent before a resume do not count", async () => {
+      const world = await newHalfSentCampaign({ after: 5 });
       await query(`update campaigns set guard_since = now() - interval '30 minutes', guard_from = 10 where id = $1`, [
         world.campaignId,
       ]);
-      await comesBack(world, "hard", 0, 9);
+      await reportBounces(world, "hard", 0, 9);
       expect(await guarded(world)).toEqual({ error: null, hard_bounces: 0, complaints: 0 });
       await query("update sent_emails set sent_at = now() where campaign_no = $1", [world.campaignNo]);
-      await comesBack(world, "hard", 9, 11);
+      await reportBounces(world, "hard", 9, 11);
       expect((await guarded(world))!.error).toMatch("2 of 10 mails bounced for good");
     });
 
     test("forty concurrent reports, some about messages in doubt, are counted one by one", async () => {
-      const worlds = await Promise.all([half({ hard_bounce_percent: 100 }), half({ hard_bounce_percent: 100 })]);
+      const worlds = await Promise.all([
+        newHalfSentCampaign({ hard_bounce_percent: 100 }),
+        newHalfSentCampaign({ hard_bounce_percent: 100 }),
+      ]);
       for (const { campaignNo } of worlds)
         await query("update sent_emails set status = 6, sent_at = null where campaign_no = $1 and seq <= 5", [
           campaignNo,

@@ -248,7 +248,7 @@ describe("the SMTP listener", () => {
       ["without QUIT", "", false],
       ["without QUIT, over TLS", "", true],
     ])(
-      "who ends its side behind the message %s is answered, and then the connection ends",
+      "a client that half-closes after the message %s gets its answer, then the connection ends",
       async (_, quit, overTls) => {
         const storing = async (...args: Parameters<typeof ingester.ingest>) => {
           // Longer than the client needs to close its side, and than an idle half-closed connection is kept.

@@ -183,7 +183,7 @@ describe("bounce mailbox", () => {
   });
 
   test.each(["localhost", "127.0.0.2", "2130706434", "[::1]"])(
-    "at %s, which nobody has permitted, is not connected to",
+    "a mailbox at %s, which nobody has permitted, is not contacted",
     async (host) => {
       const world = await newWorld();
       const box = await newBox(world, host);

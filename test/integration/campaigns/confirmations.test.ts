@@ -105,7 +105,7 @@ describe("queued confirmations", () => {
       /quota exceeded/,
     ],
   ])(
-    "without %s: nothing is sent, the owners are warned once a day, and the next request asks anew",
+    "are not sent without %s; owners are warned once a day, and the next request tries again",
     async (_what, take, reason) => {
       const recipient = await owner();
       await query(take, [company.id]);

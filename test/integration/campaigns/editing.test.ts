@@ -162,7 +162,7 @@ describe("editing a scheduled campaign", () => {
   });
 
   test.each(["pending", "sending", "completed", "partial", "failed", "cancelled"])(
-    "not one that is %s",
+    "is refused while it is %s",
     async (status) => {
       const id = await scheduled();
       await query(

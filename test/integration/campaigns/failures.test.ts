@@ -108,7 +108,7 @@ describe("failures of a campaign", () => {
       ["partial", 10, "removed", /no longer kept/],
       ["sending", 10, "kept", /once it has ended/],
     ])(
-      "of a campaign that is %s with %d sent and recipients %s names what works",
+      "names what works for a campaign that is %s with %d sent and recipients %s",
       async (status, sent, state, says) => {
         const id = await campaign(14, outcomes);
         await query(

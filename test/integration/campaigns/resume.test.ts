@@ -119,7 +119,7 @@ describe("resume and cancel", () => {
   });
 
   test.each(["pending", "sending", "completed", "scheduled", "cancelled"])(
-    "resume of a %s campaign: 400 that names it",
+    "resume of a %s campaign is 400 that names the state",
     async (status) => {
       // Has a recipient left, so that the poll does not settle it.
       const { ask, id } = await campaign(1);
@@ -143,7 +143,7 @@ describe("resume and cancel", () => {
   });
 
   test.each(["pending", "sending", "completed", "partial", "failed"])(
-    "cancel of a %s campaign: 400",
+    "cancel of a %s campaign is 400",
     async (status) => {
       const { ask, id } = await campaign(1);
       await query("update campaigns set status = $2 where id = $1", [id, status]);

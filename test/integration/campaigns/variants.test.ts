@@ -130,7 +130,7 @@ describe("a test with a winner", () => {
 
     await longAgo(id);
     const { Apples, Pears } = subjects();
-    // By share, 3 of 40 are more than 4 of 60; opens by machines do not count.
+    // The share counts, and 3 of 40 are more than 4 of 60; opens by machines do not count.
     await hit(Apples!.slice(0, 3), "pixel");
     await hit(Pears!.slice(0, 4), "pixel");
     await hit(Pears!.slice(0, 20), "pixel", MACHINE);

@@ -39,7 +39,7 @@ async function sends(host: string, sender: string) {
 }
 
 test.each(["smtp.example.com", "127.0.0.1", "10.1.2.3", "mailpit"])(
-  "without a public BASE_URL a send through %s answers that its links lead nowhere",
+  "a send through %s warns about unreachable links if BASE_URL is not public",
   async (host) => {
     const warning = [expect.stringMatching(/^The links in these mails.* http:\/\/localhost:3000 .*Set BASE_URL/)];
     expect(await sends(host, "news@shop.example.com")).toEqual([warning, warning, warning]);
@@ -47,7 +47,7 @@ test.each(["smtp.example.com", "127.0.0.1", "10.1.2.3", "mailpit"])(
 );
 
 test.each(["news@acme.example", "news@acme.test", "news@nobody.invalid", "root@localhost", "me@app.localhost"])(
-  "for the sender %s, whose domain is reserved, there is nothing to warn of",
+  "a send as %s, whose domain is reserved, causes no warning",
   async (sender) => {
     expect(await sends("smtp.example.com", sender)).toEqual([[], [], []]);
   },

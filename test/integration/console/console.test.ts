@@ -82,7 +82,7 @@ test("the API lists the console's session, and a session ended there is over at 
 });
 
 test.each(["", "made-up", "another session's"])(
-  "a write with the form token %j: 403 and nothing changes",
+  "a write with the form token %j is 403, and nothing changes",
   async (token) => {
     const browser = await signedIn();
     const others = await signedIn();

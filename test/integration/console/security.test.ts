@@ -171,7 +171,7 @@ test("a cookie that somebody else planted is worthless after sign-in, and so is 
 });
 
 test.each(["https://evil.example/", "//evil.example", "/\\evil.example", "/app/../../evil", "javascript:alert(1)"])(
-  "no address leads away by %j, in whatever it is carried",
+  "no parameter redirects to another site: %j",
   async (target) => {
     const evil = encodeURIComponent(target);
     for (const path of [`login?next=${evil}`, `?next=${evil}`, `account?notice=${evil}`, `/${target}`]) {

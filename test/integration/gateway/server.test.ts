@@ -77,7 +77,7 @@ describe("the HTTP server", () => {
   });
 
   test.each([
-    ["a target that is no address", "GET http:// HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+    ["a target that is not an address", "GET http:// HTTP/1.1\r\nHost: x\r\n\r\n", 400],
     ["a target of another scheme", "GET ftp://x/ HTTP/1.1\r\nHost: x\r\n\r\n", 400],
     ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
     ["an expectation that nobody knows", "GET / HTTP/1.1\r\nHost: x\r\nExpect: banana\r\n\r\n", 417],

@@ -107,7 +107,7 @@ describe("an operator's commands", () => {
   });
 
   test.each(["create-key", "limits", "pause", "unpause", "failures", "requeue"])(
-    "%s of something missing reports that instead of an empty answer",
+    "%s reports a missing object instead of an empty result",
     async (name) => {
       await expect(run(name, "00000000-0000-4000-8000-000000000000")).rejects.toThrow("Not found.");
     },

@@ -119,7 +119,7 @@ describe("a database that was dumped and restored", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("has every row, and its counters continue, and needs no migration", async () => {
+  test("has every row and correct counters, and needs no migration", async () => {
     const source = await connected("flockmail");
     await source.query(FILL);
     const file = join(folder, "flockmail.dump");

@@ -128,7 +128,7 @@ test("errors, rows and named statements are the same behind PgBouncer 1.24 in tr
 });
 
 longTest(
-  "1.24 in transaction mode: a client lost within a transaction is detected, and its locks are released",
+  "a client lost within a transaction is detected behind PgBouncer 1.24, and its locks are released",
   async () => {
     openDatabase(await pooled({ version: "1.24", mode: "transaction" }), 10);
     const lock = "select pg_try_advisory_xact_lock(4711) held";

@@ -53,7 +53,7 @@ test("a gateway is not ready until it knows each service of its routes", async (
     () => stateAt(port),
     (answer) => answer === "200 started",
   );
-  // From here on the gateway serves all routes whose services run.
+  // The gateway now serves all routes whose services run.
   await broker.stop();
   expect(await stateAt(port)).toBe("200 started");
 });

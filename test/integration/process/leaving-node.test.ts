@@ -110,7 +110,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-longTest("a process that was blocked for long does not consider the others gone", async () => {
+longTest("a process that was blocked for long does not consider the others unavailable", async () => {
   const gone: string[] = [];
   (
     caller as unknown as { localBus: { on(event: string, listener: (p: { node: { id: string } }) => void): void } }

@@ -43,7 +43,7 @@ test("deferred recipients are retried until accepted, and delay nobody else", as
 });
 
 test.each([false, true])(
-  "the fifth soft refusal in a row suppresses, one delivered between begins a new row; of a subscriber: %s",
+  "the fifth soft refusal in a row suppresses the address, and a delivery restarts the count; subscriber: %s",
   async (isSubscriber) => {
     let isFull = true;
     await start({ answer: ({ verb }) => (verb === "RCPT" && isFull ? "552 5.2.2 Mailbox full" : undefined) });
@@ -275,7 +275,7 @@ test("a deleted configuration fails the remaining recipients", async () => {
 });
 
 test.each([true, false])(
-  "cc and bcc get their copy after the primary; a refused one changes nothing (pipelining %s)",
+  "cc and bcc get their copy after the primary, and a refused copy changes nothing (pipelining %s)",
   async (pipelining) => {
     await start({
       pipelining,

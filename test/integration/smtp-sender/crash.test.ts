@@ -255,7 +255,7 @@ test("kill -9 between emails and their copies, and while copies are retried, los
 }, 240_000);
 
 longTest(
-  "everything killed while copies wait and are under way: a transactional campaign's copies arrive all",
+  "all copies of a transactional campaign arrive after everything was killed while some waited and some were being sent",
   async () => {
     const seen = new Set<string>();
     server = await startSmtpServer({

@@ -179,7 +179,7 @@ describe("before the first send of a day:", () => {
   });
 
   test.each(["127.0.0.1", "10.0.0.1", "postfix"])(
-    "through %s what counts is the sender's domain, too",
+    "the sender's domain is checked when sending through %s, too",
     async (host) => {
       broken();
       const id = await configuration({ ...SENDER, host });

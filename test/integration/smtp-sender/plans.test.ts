@@ -130,7 +130,7 @@ describe("plans of tables that grew", () => {
     ["nothing is known of it", ""],
     ["it was counted", "analyze"],
   ])(
-    "the search for claimable campaigns begins with those that are alive, however many companies there are, where %s",
+    "the search for claimable campaigns begins with the active ones, for any number of companies, where %s",
     async (_state, sql) => {
       for (let n = 0; n < 50; n++) await client.query(company);
       if (sql) await client.query(sql);

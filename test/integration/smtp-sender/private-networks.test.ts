@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 test.each(["127.0.0.1", "localhost", "2130706433", "127.1"])(
-  "%s is not connected to at delivery either: the campaign stops and says why",
+  "the host %s is not contacted at delivery either: the campaign stops with the reason",
   async (host) => {
     const { port } = internal.address() as { port: number };
     const companyId = await sending.company();

@@ -18,7 +18,7 @@ test.each([
   ["in turn with the others", mixed],
   ["before all others", [SLOW, ...OTHERS].flatMap(to)],
 ])(
-  "one domain of five defers, its recipients %s: the others go at once, and it gets all when it takes more",
+  "a domain that defers (its recipients %s) does not delay four others, and gets all its mail later",
   async (_, recipients) => {
     const slow = deferringDomain(SLOW, 10, WINDOW_SECONDS * 1_000);
     const server = await sending.startServer(answersFor(slow));

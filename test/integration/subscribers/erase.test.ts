@@ -137,7 +137,7 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
   await browser.get(linkIn(raw, "click"));
   await browser.post(`/api/emails/public/unsubscribe/${mail}/`);
 
-  // From here on the server refuses her address, quoting it.
+  // The server now refuses her address, quoting it.
   refusal = `550 5.7.1 <${ANN}>: not today`;
   const urgent = { is_transactional: true, ...receipt };
   await send("custom", { ...urgent, receivers: [{ email: BOB, bcc: [ANN] }, { email: ANN }] });

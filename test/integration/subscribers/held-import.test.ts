@@ -169,7 +169,7 @@ test("at most five are held: the oldest is removed, and all are after a day", as
 });
 
 test.each(["utf8", "utf16le"] as const)(
-  "a file that names an erased person (%s) goes, others wait on",
+  "a held file that names an erased person (%s) is deleted, and others stay",
   async (encoding) => {
     const inUse = async (text: string, name: string) =>
       upload(Uint8Array.from(Buffer.from(`\uFEFF${text}`, encoding)), name);

@@ -423,7 +423,7 @@ describe("suppressions in bulk", () => {
 
   test.each([
     ["JSON without items", {}, "items"],
-    ["items that are no list", { items: 1 }, "items"],
+    ["items that are not a list", { items: 1 }, "items"],
     ["more than 10,000", { items: Array.from({ length: 10_001 }, () => ({ email: "a@x.org" })) }, "items"],
     ["a form without a file", new FormData(), "file"],
     ["a file without addresses", fileForm("reason\nx\n", "s.csv"), "file"],
@@ -567,7 +567,7 @@ describe("the form of an import", () => {
   test.each([
     ["no JSON", "{", /^Not valid JSON/],
     ["no object", "[1]", /^Expected an object/],
-    ["a target that is no text", '{"a":1}', /Not a valid string/],
+    ["a target that is not a string", '{"a":1}', /Not a valid string/],
     ["no name of an attribute", '{"a":"\\n"}', /cannot be the name/],
     ["a column that is not there", '{"Mail":"email"}', /^The file has no column "Mail"\. It has: "a", "b"\.$/],
     ["two columns for one field", '{"a":"email","b":"email"}', /^Only one column/],

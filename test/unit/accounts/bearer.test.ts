@@ -46,7 +46,7 @@ describe("a bearer token", () => {
       },
     ],
     ["of another issuer", () => jwt.sign(claims({ iss: "somebody" }), keysFor("bearer")[0]!)],
-    ["whose subject is no user id", () => jwt.sign(claims({ sub: "admin" }), keysFor("bearer")[0]!)],
+    ["whose subject is not a user id", () => jwt.sign(claims({ sub: "admin" }), keysFor("bearer")[0]!)],
     ["that names no password", () => jwt.sign(claims({ pwd: undefined }), keysFor("bearer")[0]!)],
     ["without a subject", () => jwt.sign(claims({ sub: undefined }), keysFor("bearer")[0]!)],
     [

@@ -109,7 +109,7 @@ describe("Action delayed", () => {
   });
 
   test.each(["You DO NOT NEED to re-send the message to these recipients.", "The message will be re-sent for 4 days."])(
-    "OpenSMTPD's warning is none: %s",
+    "is not a bounce in OpenSMTPD's warning: %s",
     async (words) => {
       const read = await only(
         notice(

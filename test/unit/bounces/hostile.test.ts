@@ -82,7 +82,7 @@ test("a report with a returned message of 50 MB is read from its beginning", asy
 });
 
 test.each(["no-such-charset", "utf-7", "iso-2022-jp", "x-unknown", "", '"', "utf-16"])(
-  "charset %j with bytes that do not fit it",
+  "bytes that are invalid in charset %j are read",
   async (charset) => {
     const raw = Buffer.concat([
       mail(

@@ -2,14 +2,14 @@ import { csvCell, csvRow, withoutGuard } from "../../../services/lib/csv.ts";
 
 describe("a CSV cell", () => {
   test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "＝1＋1", "＋1", "－1", "＠SUM(A1)"])(
-    "%j is no formula any more",
+    "is no longer a formula: %j",
     (text) => {
       expect(csvCell(text).replace(/^"|"$/g, "")).toBe(`'${text}`);
     },
   );
 
   test.each(["=1", "＝1", "'=1", "''-x", "'", "'s-Hertogenbosch", "O'Brien", "plain", "'+49"])(
-    "%j comes back as it was",
+    "is unchanged after export and import: %j",
     (text) => {
       expect(withoutGuard(csvCell(text))).toBe(text);
     },

@@ -102,7 +102,7 @@ describe("a submitted form", () => {
     ["several lines", { field: "email", choice: "in", value: "a@x.org\r\n\r\n b@x.org " }, ["a@x.org", "b@x.org"]],
     ["boxes", { field: "list", choice: "in", [`pick.${ID}`]: "on" }, [ID]],
     ["a number", { field: "attribute", name: "n", choice: "gt", value: " 7 " }, 7],
-    ["what is no number", { field: "attribute", name: "n", choice: "gt", value: "seven" }, "seven"],
+    ["an invalid number", { field: "attribute", name: "n", choice: "gt", value: "seven" }, "seven"],
     ["nothing", { field: "list", choice: "equals", value: "" }, undefined],
   ])("turns %s into the value", (_name, fields, value) => {
     expect(conditionOf(row(fields)).value).toEqual(value);

@@ -58,7 +58,7 @@ describe("the check of every response in the test suite", () => {
     ["a body where there is none", "DELETE", path, seen(204, list)],
     ["another media type", "GET", path, seen(200, list, { "Content-Type": "text/plain" })],
     ["an error of another shape", "GET", path, seen(404, { error: "no" })],
-    ["field errors that are no lists", "POST", "/api/emails/lists/", seen(400, { name: "required" })],
+    ["field errors that are not lists", "POST", "/api/emails/lists/", seen(400, { name: "required" })],
     ["a 429 without Retry-After", "GET", path, seen(429, { detail: "Request was throttled." })],
     ["a 401 without WWW-Authenticate", "GET", path, seen(401, { detail: "Invalid API key." })],
     ["an unknown path that answers", "GET", "/api/emails/secrets/", seen(200, {})],

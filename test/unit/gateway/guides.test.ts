@@ -184,7 +184,7 @@ describe("the code that checks a webhook's signature", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test.each(tried)(
-    "in %s accepts exactly what the service signs",
+    "accepts exactly the service's signatures, in %s",
     async (name) => {
       const { file, main, command } = LANGUAGES[name]!;
       const home = join(folder, name);

@@ -40,7 +40,7 @@ describe("values", () => {
 
   test.each<[string, Json]>([
     ["another number of pods", { services: { smtpSender: { replicas: 0, maxReplicas: 20 } } }],
-    ["a place of its own for the senders", { services: { smtpSender: { nodeSelector: { pool: "outgoing" } } } }],
+    ["a separate node pool for the senders", { services: { smtpSender: { nodeSelector: { pool: "outgoing" } } } }],
     ["a setting", { config: { DRAIN_SECONDS: "90", SPAM_CHECK_URL: "http://rspamd:11333" } }],
     ["values of a chart that brings this one", { global: { any: 1 } }],
   ])("%s is taken", (_, own) => {
@@ -55,7 +55,7 @@ describe("values", () => {
     ["a setting that is none", { config: { LOG_LEVEL: "info" } }, "additionalProperties"],
     ["a setting's value that is none", { config: { LOGLEVEL: "loud" } }, "enum"],
     // Helm turns an unquoted million into 1e+06.
-    ["a setting that is no text", { config: { MAX_UPLOAD_BYTES: 1_000_000 } }, "type"],
+    ["a setting that is not a string", { config: { MAX_UPLOAD_BYTES: 1_000_000 } }, "type"],
     ["a secret", { config: { SECRET_KEY: "0123456789abcdef" } }, "additionalProperties"],
     ["a port that the manifests name", { config: { PORT: "8080" } }, "additionalProperties"],
     // A rule without peers lets everybody in.

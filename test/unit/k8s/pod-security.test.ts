@@ -28,7 +28,7 @@ test.each<[string, Pod]>([
   ["runs as root", withContext({ runAsUser: 0 })],
   ["may run as root", { ...allowed, securityContext: { seccompProfile: { type: "RuntimeDefault" } } }],
   ["has no seccomp profile", { ...allowed, securityContext: { runAsNonRoot: true } }],
-  ["has a seccomp profile of its own", withContext({ seccompProfile: { type: "Unconfined" } })],
+  ["has its own seccomp profile", withContext({ seccompProfile: { type: "Unconfined" } })],
   ["is privileged", withContext({ privileged: true })],
   ["may escalate", withContext({ allowPrivilegeEscalation: undefined })],
   ["keeps capabilities", withContext({ capabilities: { drop: ["NET_RAW"] } })],

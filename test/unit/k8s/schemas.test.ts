@@ -24,7 +24,7 @@ const examples = readdirSync(EXAMPLES)
 /** The packages have no schemas of the Prometheus operator and External Secrets. */
 const known = examples.filter(({ apiVersion }) => !/^(monitoring\.coreos|external-secrets)\./.test(apiVersion));
 
-/** A type check against generated types: the schemas from npm miss misspelled fields. */
+/** Checks against generated types, because the schemas from npm miss misspelled fields. */
 function unknownFields(manifests: Manifest[]): string[] {
   const folder = join(ROOT, ".cache", `k8s-types-${process.pid}`);
   mkdirSync(folder, { recursive: true });
@@ -68,7 +68,7 @@ withKustomize(() => {
 
   // The schemas come from PyPI.
   longTest(
-    `overlays and examples are valid in Kubernetes ${VERSIONS.join(", ")}, and a misspelled field is not`,
+    `overlays and examples are valid in Kubernetes ${VERSIONS.join(", ")}, and a misspelled field is reported`,
     async () => {
       const all = [...overlays.flatMap((overlay) => build(folderOf(overlay))), ...examples];
       expect(errorsInVersions(VERSIONS, all)).toEqual([]);
@@ -94,7 +94,7 @@ if (long) {
       ["size small", ["--set", "size=small"]],
       ["an ingress, and scaling by a metric", ["--set", "ingress.enabled=true,autoscaling.smtpSender.by=metric"]],
     ])(
-      `with %s the chart's objects are valid in Kubernetes ${VERSIONS.join(", ")}`,
+      `the chart's objects with %s are valid in Kubernetes ${VERSIONS.join(", ")}`,
       (_, args) => {
         const output = helm("template", "flockmail", CHART, "-n", "flockmail", "--kube-version", VERSIONS[0]!, ...args);
         expect(errorsInVersions(VERSIONS, objectsIn(output))).toEqual([]);

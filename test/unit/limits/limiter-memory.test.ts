@@ -82,21 +82,18 @@ describe("a rolling window in buckets", () => {
     expect(await limiter.takeKnown(window, 100)).toMatchObject({ granted: 10, epoch: 2 });
   });
 
-  test.each([-2, 2])(
-    "the computer's clock is set by %i hours: the window neither lasts longer nor ends",
-    async (hours) => {
-      const real = Date.now;
-      let shiftMs = 0;
-      const clock = jest.spyOn(Date, "now").mockImplementation(() => real() + shiftMs);
-      const limiter = new MemoryLimiter();
-      await limiter.take(window, 400);
-      shiftMs = hours * 3_600_000;
-      const { granted, retryAfterMs } = await limiter.take(window, 400);
-      clock.mockRestore();
-      expect(granted).toBe(100);
-      expect(retryAfterMs).toBeLessThan(65_000);
-    },
-  );
+  test.each([-2, 2])("is not changed by setting the computer's clock by %i hours", async (hours) => {
+    const real = Date.now;
+    let shiftMs = 0;
+    const clock = jest.spyOn(Date, "now").mockImplementation(() => real() + shiftMs);
+    const limiter = new MemoryLimiter();
+    await limiter.take(window, 400);
+    shiftMs = hours * 3_600_000;
+    const { granted, retryAfterMs } = await limiter.take(window, 400);
+    clock.mockRestore();
+    expect(granted).toBe(100);
+    expect(retryAfterMs).toBeLessThan(65_000);
+  });
 });
 
 describe("an exact window", () => {

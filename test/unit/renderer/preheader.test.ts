@@ -56,7 +56,7 @@ describe("the preheader", () => {
     expect((await parts({})).html).toBe(html);
   });
 
-  test("has syntax errors of its own field", () => {
+  test("is refused with a syntax error", () => {
     expect(subjectErrors("[[#if x]]")).toEqual(["[[#if …]] is never closed at line 1, column 1."]);
     expect(() => bodiesOf({ ...contentOf(), preheader: "[[#if x]]" })).toThrow(/never closed/);
   });

@@ -74,22 +74,19 @@ describe("a value in the address of a link", () => {
     expect(text).toBe("?A&B\n\nA&B (https://x.example/?n=A%26B)");
   });
 
-  test.each([false, true])(
-    "arrives where the link leads (in an email that is mostly not ASCII: %s)",
-    async (cyrillic) => {
-      const body = `${cyrillic ? "Здравствуйте ".repeat(40) : ""}<a href="https://x.example/?e=[[email]]&n=[[name]]&t=[[t]]">x</a>`;
-      const attributes = { ...data, t: "a b" };
-      const to = { email: data.email, attributes };
-      for (const trackingEnabled of [true, false]) {
-        const { html } = await read((await makeMail({ body, trackingEnabled }, to)).message);
-        const address = /<a href="([^"]*)">x/.exec(html)![1]!.replaceAll("&amp;", "&").replaceAll("&#39;", "'");
-        const token = /\/click\/([\w-]+)\/$/.exec(address)?.[1];
-        const { searchParams } = new URL(token ? readLinkToken([KEY], token)!.url! : address);
-        expect(token !== undefined).toBe(trackingEnabled);
-        expect(Object.fromEntries(searchParams)).toEqual({ e: data.email, n: data.name, t: "a b" });
-      }
-    },
-  );
+  test.each([false, true])("reaches the link's target (in an email that is mostly not ASCII: %s)", async (cyrillic) => {
+    const body = `${cyrillic ? "Здравствуйте ".repeat(40) : ""}<a href="https://x.example/?e=[[email]]&n=[[name]]&t=[[t]]">x</a>`;
+    const attributes = { ...data, t: "a b" };
+    const to = { email: data.email, attributes };
+    for (const trackingEnabled of [true, false]) {
+      const { html } = await read((await makeMail({ body, trackingEnabled }, to)).message);
+      const address = /<a href="([^"]*)">x/.exec(html)![1]!.replaceAll("&amp;", "&").replaceAll("&#39;", "'");
+      const token = /\/click\/([\w-]+)\/$/.exec(address)?.[1];
+      const { searchParams } = new URL(token ? readLinkToken([KEY], token)!.url! : address);
+      expect(token !== undefined).toBe(trackingEnabled);
+      expect(Object.fromEntries(searchParams)).toEqual({ e: data.email, n: data.name, t: "a b" });
+    }
+  });
 });
 
 describe("a value in any other address", () => {

@@ -46,7 +46,7 @@ test.each([
   ["plain", false],
   ["encrypted", true],
 ])(
-  "each %s connection carries its own mails, also where the kernel takes only a part of them for now",
+  "every %s connection carries its own mails, even if the kernel accepts only a part at a time",
   async (_, encrypted) => {
     const { pairs, stop } = await startSlowReader(CONNECTIONS, { encrypted });
     try {

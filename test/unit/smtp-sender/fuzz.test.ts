@@ -108,7 +108,7 @@ test("results agree with the server's actions, however it behaves", async () => 
 
 test.each([
   ["an answer too many", "250 2.1.0 ok\r\n250 2.1.0 ok"],
-  ["something that is no answer", "hello"],
+  ["something that is not an answer", "hello"],
   ["an answer that is none to this command", "354 go ahead"],
 ])("%s ends the session; nothing is attributed to another message", async (_name, lie) => {
   const server = await startSmtpServer({

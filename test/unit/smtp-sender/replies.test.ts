@@ -42,7 +42,7 @@ test("a line that was a whole reply before is also read as a part of one", () =>
 });
 
 test.each(["hello\r\n", "250-a\r\n550 b\r\n", "25\r\n", "2500 x\r\n", "199 x\r\n", "\r\n"])(
-  "%j is no reply",
+  "%j is not a reply",
   (text) => {
     expect(() => read(text)).toThrow(NotSmtp);
   },

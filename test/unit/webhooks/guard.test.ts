@@ -68,7 +68,7 @@ describe("addresses that are not public", () => {
   });
 
   test.each(["localhost", "foo.localhost", "LOCALHOST.", "１２７.０.０.１", "①②⑦.⓪.⓪.①"])(
-    "by name or lookalike: %s",
+    "are refused by name or lookalike: %s",
     async (host) => {
       await expect(resolvePublic(host, { allowPrivate: false })).rejects.toMatchObject({ reason: "refused" });
     },
@@ -132,7 +132,7 @@ describe("private hosts that the operator permits", () => {
     resolvePublic(host, { allowPrivate: false, permitted, resolve: async () => addresses });
 
   test.each(["10.1.255.1", "192.168.7.9", "[fd00:7::25]", "::ffff:10.1.2.3", "0x0a010203"])(
-    "the address %s",
+    "may have the address %s",
     async (host) => {
       expect(await ask(host)).toHaveLength(1);
       expect(isPermittedHost(host, permitted)).toBe(true);
@@ -140,7 +140,7 @@ describe("private hosts that the operator permits", () => {
   );
 
   test.each(["10.2.0.1", "192.168.7.8", "127.0.0.1", "169.254.169.254", "fd00:8::1"])(
-    "%s stays refused",
+    "stay refused at %s",
     async (host) => {
       await expect(ask(host)).rejects.toMatchObject({ reason: "refused" });
       expect(isPermittedHost(host, permitted)).toBe(false);
