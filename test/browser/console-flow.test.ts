@@ -88,7 +88,7 @@ test("the input of a form is restored after an expired session, and only its but
   });
 });
 
-test("without a script what was typed is shown after an expired session", async () => {
+test("the input of a form is shown after an expired session, without JavaScript", async () => {
   const person = await made("subscribers", { email: "read@example.com", first_name: "Ann" });
   await open(
     async (page) => {

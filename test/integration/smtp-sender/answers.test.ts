@@ -186,7 +186,7 @@ describe("the same refusal of 20 recipients in a row stops the campaign and supp
     expect((await sending.recipients(id)).every(({ attempts }) => attempts === 1)).toBe(true);
   });
 
-  test("not counted if the text is about the mailbox", async () => {
+  test("does not include texts about the mailbox", async () => {
     await start({
       answer: ({ verb }) => (verb === "RCPT" ? "550 5.7.1 Recipient address rejected: user unknown" : undefined),
     });

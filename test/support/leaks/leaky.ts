@@ -26,7 +26,7 @@ test("a child process", () => {
 test("a database", () => {
   (globalThis as { testDatabases?: Set<string> }).testDatabases = new Set(["forgotten"]);
 });
-test("what goes on by itself, and so into the next file", () => {
+test("loops that continue in the next file", () => {
   const again = () => void setTimeout(again, 5);
   again();
   const forEver = async () => {
