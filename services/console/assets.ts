@@ -56,6 +56,9 @@ const style = assetWithHash(
   Buffer.concat(STYLE_PARTS.map((part) => readAsset(`styles/${part}.css`))),
 );
 
+/** The visual editor's own, which other pages do not load. */
+const visualStyle = named("visual.css", CSS, Buffer.concat([own("styles/visual.css"), own("styles/visual-mail.css")]));
+
 const SVG = "image/svg+xml; charset=utf-8";
 const icon = assetWithHash("icon.svg", SVG, readAsset("icon.svg"));
 const icons = assetWithHash("icons.svg", SVG, readAsset("icons.svg"));
@@ -74,7 +77,7 @@ const scripts = {
   visual: assetWithHash("visual.js", SCRIPT, bundledEditor()),
 };
 
-const all = [style, icon, icons, ...Object.values(scripts)];
+const all = [style, visualStyle, icon, icons, ...Object.values(scripts)];
 const byName = new Map(all.map((one) => [one.name, one]));
 
 const withoutMark = (name: string) => name.replace(/-[0-9a-f]{12}(?=\.\w+$)/, "");
@@ -82,6 +85,9 @@ const byStem = new Map(all.map((one) => [withoutMark(one.name), one]));
 
 /** Name of the style sheet below /app/assets/. */
 export const styleName = style.name;
+
+/** Name of the visual editor's style sheet below /app/assets/. */
+export const visualStyleName = visualStyle.name;
 
 /** Name of the favicon below /app/assets/. */
 export const iconName = icon.name;

@@ -17,6 +17,7 @@ import { bounces, domains, recipientDomains, servers } from "./messages/sending.
 import * as settings from "./messages/settings.ts";
 import { peopleMessages, person, subscribers } from "./messages/subscribers.ts";
 import { media, templates } from "./messages/templates.ts";
+import { visual } from "./messages/visual.ts";
 import { webhooks } from "./messages/webhooks.ts";
 
 export const messages = {
@@ -36,6 +37,7 @@ export const messages = {
   overview,
   templates,
   media,
+  visual,
   people: peopleMessages,
   subscribers,
   person,

@@ -128,6 +128,7 @@ import { emptyFrame, showFindings, showPreview, templateFrame } from "./pages/te
 import { restoreVersion, versionPage, versionsPage } from "./pages/template-versions.ts";
 import { deleteTemplate, deleteTemplatePage, duplicateTemplate, templatesPage } from "./pages/templates.ts";
 import { beginTwoFactor, confirmTwoFactor, endTwoFactor, twoFactorPage } from "./pages/two-factor.ts";
+import { makeVisual, newVisualPage, previewVisual, saveVisual, visualPage } from "./pages/visual-editor.ts";
 import {
   changeWebhook,
   deleteWebhook,
@@ -217,12 +218,15 @@ export const companyPages: Table<CompanyVisit> = {
   "campaigns/:id/resend": { form: resendCampaign },
   "campaigns/:id/delete": { form: deleteCampaign },
   templates: { page: templatesPage },
+  "templates/new/visual": { page: newVisualPage, form: makeVisual },
+  "templates/visual-preview": { form: previewVisual },
   "templates/new": { page: newTemplatePage, form: makeTemplate },
   "templates/preview": { form: showPreview },
   "templates/findings": { form: showFindings },
   "templates/frame": { page: emptyFrame },
   "templates/media": { form: uploadImage },
   "templates/:id": { page: templatePage, form: saveTemplate },
+  "templates/:id/visual": { page: visualPage, form: saveVisual },
   "templates/:id/frame": { page: templateFrame },
   "templates/:id/duplicate": { form: duplicateTemplate },
   "templates/:id/delete": { page: deleteTemplatePage, form: deleteTemplate },

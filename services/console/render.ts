@@ -5,7 +5,7 @@ import { isServiceError } from "../lib/errors.ts";
 import { escapeHtml } from "../lib/escape-html.ts";
 import { readableName } from "../lib/readable-name.ts";
 import { CONSOLE_COOKIE, formToken, OPERATOR_COOKIE } from "../lib/tokens/console-session.ts";
-import { iconName, iconsName, scriptNames, styleName } from "./assets.ts";
+import { iconName, iconsName, scriptNames, styleName, visualStyleName } from "./assets.ts";
 import { isForOperators, type RawResponse } from "./contract.ts";
 import { listLink } from "./list-link.ts";
 import { messages } from "./messages.ts";
@@ -143,6 +143,7 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
     ...answer.values,
     title: answer.title,
     style: styleName,
+    visualStyle: visualStyleName,
     favicon: iconName,
     scripts: scriptNames,
     notice: noticeOf(visit),

@@ -8,7 +8,7 @@ const USE = /\b(?:icon|empty)(?:\(|=|: )"([a-z0-9-]+)"/g;
 
 export function iconsUsed(): string[] {
   const files = readdirSync(CONSOLE, { recursive: true, encoding: "utf8" }).filter((file) =>
-    /\.(?:ts|njk)$/.test(file),
+    /\.(?:tsx?|njk)$/.test(file),
   );
   const texts = files.map((file) => readFileSync(join(CONSOLE, file), "utf8"));
   const names = texts.flatMap((text) => [...text.matchAll(USE)].map(([, name]) => name!));

@@ -80,8 +80,8 @@ export async function uploadFile(visit: CompanyVisit): Promise<Answer> {
   }
 }
 
-/** Answers the editor's script in JSON. */
-const asJson = (value: unknown, status = 200): RawResponse => ({
+/** Answers the editors' scripts in JSON. */
+export const asJson = (value: unknown, status = 200): RawResponse => ({
   status,
   content_type: "application/json; charset=utf-8",
   body: JSON.stringify(value),

@@ -35,7 +35,7 @@ const PATTERNS = [
   '<a href="[[unsubscribe_url]]">Unsubscribe</a>',
 ];
 
-async function offers(visit: CompanyVisit) {
+export async function offers(visit: CompanyVisit) {
   const [{ results: people }, { names }, { results: files }] = await Promise.all([
     callIn(visit, "subscribers.list", { page_size: OFFERED_READERS }),
     callIn(visit, "subscribers.listAttributes", {}),
@@ -53,8 +53,7 @@ async function offers(visit: CompanyVisit) {
 }
 
 /** Returns who saved the template after this person read it; undefined if nobody did. */
-async function conflictOf(visit: CompanyVisit, template: Template) {
-  const { seen } = visit.form;
+export async function conflictOf(visit: CompanyVisit, template: Template, seen = visit.form.seen) {
   if (!seen || template.updated_at <= seen) return undefined;
   const [newest] = await callIn(visit, "renderer.listVersions", { id: template.id });
   const who = newest?.created_by?.name ?? messages.templates.somebody;

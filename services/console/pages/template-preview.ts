@@ -16,7 +16,7 @@ import { contentOf, isConvertible, type Problem, problemsOf, readerOf, type Type
  * Allows the same origin, because the editor's page writes into the frame to keep its scroll position. Scripts stay
  * disabled by the frame's `sandbox` and by the policy.
  */
-function editorFrame(html: string): RawResponse {
+export function editorFrame(html: string): RawResponse {
   const frame = mailFrame(html);
   const policy = frame.headers!["content-security-policy"]!.replace(/\bsandbox$/, "sandbox allow-same-origin");
   return { ...frame, headers: { ...frame.headers, "content-security-policy": policy } };

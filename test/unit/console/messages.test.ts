@@ -8,7 +8,7 @@ const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$|\{#[\s\S]*?#\}/gm;
 /** Names of messages used in pages and views. Some are selected by a value that appears elsewhere. */
 function words(): Set<string> {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
-    (file) => /\.(?:ts|njk)$/.test(file) && !file.startsWith("messages"),
+    (file) => /\.(?:tsx?|njk)$/.test(file) && !file.startsWith("messages"),
   );
   const texts = files.map((file) => readFileSync(join(folder, file), "utf8").replaceAll(COMMENT, ""));
   return new Set(texts.flatMap((text) => text.match(/\w+/g) ?? []));

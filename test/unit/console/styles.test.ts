@@ -8,7 +8,7 @@ const textsOf = (endings: RegExp): string[] =>
     .map((file) => readFileSync(join(CONSOLE, file), "utf8"));
 
 test("the style sheet has no class that no view or script uses", () => {
-  const sources = textsOf(/\.(?:ts|js|njk)$/).join("\n");
+  const sources = textsOf(/\.(?:tsx?|js|njk)$/).join("\n");
   // htmx sets the last one itself.
   const words = new Set([...sources.match(/[\w-]+/g)!, "htmx-request"]);
   /** Beginnings of composed names, such as `status-` of `status-{{ name }}`. */

@@ -1,0 +1,41 @@
+/** What the page gives the editor. */
+import type { Brand } from "../../lib/design/brand.ts";
+import type { Block, Design } from "../../lib/design/design.ts";
+
+export interface Mail {
+  name: string;
+  subject: string;
+  preheader: string;
+  template_type: "marketing" | "transactional";
+}
+
+export interface Boot {
+  /** Null for a new template. */
+  id: string | null;
+  /** The template's `updated_at`; null for a new one. */
+  seen: string | null;
+  mail: Mail;
+  design: Design | null;
+  brand: Brand;
+  /** Variables with a value of some reader. */
+  fields: { name: string; sample: string }[];
+  readers: string[];
+  images: { url: string; path: string; filename: string }[];
+  /** Saved blocks that designs can refer to. */
+  savedBlocks: { id: string; name: string; blocks: Block[] }[];
+  types: { value: Mail["template_type"]; label: string }[];
+  icons: string;
+  formToken: string;
+  paths: {
+    templates: string;
+    /** Of a new template. */
+    make: string;
+    preview: string;
+    upload: string;
+  };
+}
+
+export function bootOf({ dataset }: HTMLElement): Boot {
+  const { boot, icons, formToken } = dataset;
+  return { ...(JSON.parse(boot!) as Boot), icons: icons!, formToken: formToken! };
+}

@@ -1,0 +1,145 @@
+/** Saves through the console: only this makes a version. A draft survives in the browser until then. */
+import { visual as t } from "../messages/visual.ts";
+import type { Boot } from "./boot.ts";
+import { pathFrom } from "./document.ts";
+import { type Conflict, type Content, contentOf, isChanged, type Store } from "./store.ts";
+import type { Path } from "./tree.ts";
+
+interface Saved {
+  id: string;
+  updated_at: string;
+  here: string;
+}
+interface Refused {
+  errors: Record<string, string[]>;
+}
+
+/** Errors of a design begin with a path: "blocks[0].columns[0].blocks[1].href: Enter …". */
+function problemOf(field: string, sentence: string): { path: Path; sentence: string } {
+  const [, path, words] = (field === "design" && /^([\w[\].]+): (.*)$/s.exec(sentence)) || [];
+  if (path) return { path: pathFrom(path), sentence: words! };
+  return { path: field in t.mail ? ["mail", field] : [], sentence };
+}
+
+const problemsOf = ({ errors }: Refused): { path: Path; sentence: string }[] =>
+  Object.entries(errors).flatMap(([field, sentences]) => sentences.map((sentence) => problemOf(field, sentence)));
+
+export const documentOf = ({ mail, design }: Content) => ({ ...mail, design });
+
+export interface Saving {
+  save(overwrite?: string): Promise<void>;
+  /** Throws away what is not saved. */
+  discard(): void;
+  restore(): void;
+}
+
+interface Draft {
+  seen: string | null;
+  content: Content;
+}
+
+const PAUSE_MS = 800;
+
+export function saving(boot: Boot, store: Store): Saving {
+  const keyOf = (id: string | null) => `flockmail:draft:${boot.paths.templates}:${id ?? "new"}`;
+  const read = (): Draft | undefined => {
+    try {
+      return JSON.parse(localStorage.getItem(keyOf(store.read().id)) ?? "") as Draft;
+    } catch {
+      return undefined;
+    }
+  };
+  const forget = () => localStorage.removeItem(keyOf(store.read().id));
+
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let kept: Content | undefined = contentOf(store.read());
+  const keep = () => {
+    clearTimeout(timer);
+    const state = store.read();
+    if (kept === contentOf(state)) return;
+    kept = contentOf(state);
+    try {
+      if (isChanged(state)) localStorage.setItem(keyOf(state.id), JSON.stringify({ seen: state.seen, content: kept }));
+      else forget();
+    } catch {
+      // The browser's storage is full or switched off: the page still asks before it is left.
+    }
+  };
+  const replace = (content: Content, notice: "restored" | null) => {
+    const next = { ...content };
+    store.edit(next, "", { notice });
+  };
+  const draft = read();
+  if (draft) {
+    const isOlder = draft.seen !== store.read().seen;
+    if (isOlder) store.set({ notice: "older" });
+    else replace(draft.content, "restored");
+  }
+  store.subscribe(() => {
+    clearTimeout(timer);
+    timer = setTimeout(keep, PAUSE_MS);
+  });
+  addEventListener("pagehide", keep);
+  addEventListener("visibilitychange", keep);
+
+  async function send(content: Content, overwrite?: string): Promise<void> {
+    const { id, seen } = store.read();
+    const since = overwrite ?? seen;
+    const document = { ...documentOf(content), ...(since ? { unchanged_since: since } : {}) };
+    const response = await fetch(id ? `${boot.paths.templates}/${id}/visual` : boot.paths.make, {
+      method: "POST",
+      headers: { "x-csrf-token": boot.formToken },
+      body: new URLSearchParams({ document: JSON.stringify(document) }),
+    });
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") && !response.redirected;
+    if (!isJson) {
+      const { away, ended, tooLarge } = t.problems;
+      const sentence =
+        response.status === 413 ? tooLarge : response.status >= 500 || response.status === 429 ? away : ended;
+      return store.set({ problems: [{ path: [], sentence }] });
+    }
+    if (response.status === 409) return store.set({ conflict: (await response.json()) as Conflict });
+    if (!response.ok)
+      return store.set({ problems: problemsOf((await response.json()) as Refused), said: t.problems.title });
+    const saved = (await response.json()) as Saved;
+    forget();
+    kept = undefined;
+    history.replaceState(null, "", saved.here);
+    const { updated_at } = saved;
+    store.set({
+      id: saved.id,
+      seen: updated_at,
+      saved: content,
+      savedAtMs: Date.now(),
+      notice: null,
+      said: t.says.saved,
+    });
+  }
+
+  return {
+    async save(overwrite) {
+      const state = store.read();
+      if (state.isSaving) return;
+      store.set({ isSaving: true, problems: [], conflict: null });
+      const content = contentOf(state);
+      // What is not saved yet may have no name: the address of a new template needs one.
+      const mail = { ...content.mail, name: content.mail.name.trim() || content.mail.subject.trim() || t.mail.unnamed };
+      try {
+        await send(mail.name === content.mail.name ? content : { ...content, mail }, overwrite);
+      } catch {
+        store.set({ problems: [{ path: [], sentence: t.problems.away }] });
+      } finally {
+        store.set({ isSaving: false });
+      }
+    },
+    discard() {
+      forget();
+      const { saved } = store.read();
+      store.edit(saved, "", { notice: null });
+    },
+    restore() {
+      const older = read();
+      if (older) replace(older.content, null);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** The visual editor of a template: its page, its saves as JSON, and the preview of what is not saved yet. */
+import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
+import { isServiceError } from "../../lib/errors.ts";
+import { requirePermission } from "../../permissions.ts";
+import type { Shown } from "../contract.ts";
+import { lookOf, sentencesPage, viewOf } from "../mail-look.ts";
+import { messages } from "../messages.ts";
+import { type Answer, type CompanyVisit, callIn, may, requireMay } from "../request.ts";
+import { timeOf } from "../times.ts";
+import { asJson } from "./media.ts";
+import { conflictOf, offers } from "./template-editor.ts";
+import { readerOf } from "./template-form.ts";
+import { editorFrame } from "./template-preview.ts";
+import { templatesPath } from "./templates.ts";
+import { brandFor, fieldsFor } from "./visual-offers.ts";
+
+type Template = ReturnsOf<"renderer.getTemplate">;
+type Content = ParamsOf<"renderer.createTemplate"> & { unchanged_since?: string };
+
+const EMPTY = { name: "", subject: "", preheader: "", template_type: "marketing" } as const;
+
+async function show(visit: CompanyVisit, template?: Template): Promise<Answer> {
+  const [offered, brand, fields] = await Promise.all([offers(visit), brandFor(visit), fieldsFor(visit)]);
+  const { name, subject, preheader, template_type } = template ?? EMPTY;
+  const t = messages.templates;
+  const boot = {
+    id: template?.id ?? null,
+    seen: template?.updated_at ?? null,
+    mail: { name, subject, preheader: preheader ?? "", template_type },
+    design: template?.design ?? null,
+    brand,
+    fields,
+    readers: offered.readers,
+    images: offered.images,
+    savedBlocks: [],
+    types: (["marketing", "transactional"] as const).map((value) => ({ value, label: t.kinds[value] })),
+    paths: {
+      templates: templatesPath(visit),
+      make: templatesPath(visit, "new/visual"),
+      preview: templatesPath(visit, "visual-preview"),
+      upload: templatesPath(visit, "media"),
+    },
+  };
+  const html = template ? templatesPath(visit, `${template.id}?mode=html`) : templatesPath(visit, "new?mode=html");
+  const title = template?.name ?? messages.visual.newTitle;
+  return { view: "visual-editor", title, values: { boot, html } };
+}
+
+export async function newVisualPage(visit: CompanyVisit): Promise<Answer> {
+  requirePermission("renderer.createTemplate", visit.company);
+  return show(visit);
+}
+
+export async function visualPage(visit: CompanyVisit): Promise<Answer> {
+  const template = await callIn(visit, "renderer.getTemplate", { id: visit.params.id! });
+  // A template of HTML has nothing that could be shown here.
+  const isReadable = template.design !== null && may(visit, "renderer.updateTemplate");
+  return isReadable ? show(visit, template) : { goTo: templatesPath(visit, `${template.id}?mode=html`) };
+}
+
+/** Undefined for what is no JSON object. */
+function documentOf({ form }: CompanyVisit): Content | undefined {
+  try {
+    const { preheader, ...given } = JSON.parse(form.document ?? "") as Content;
+    return { ...given, preheader: preheader || null };
+  } catch {
+    return undefined;
+  }
+}
+
+const refused = (errors: Record<string, string[]>): Shown => asJson({ errors }, 400);
+
+async function saved(visit: CompanyVisit, work: (content: Content) => Promise<Template>): Promise<Shown> {
+  const content = documentOf(visit);
+  if (!content) return refused({ design: [messages.visual.problems.away] });
+  try {
+    const { id, updated_at } = await work(content);
+    return asJson({ id, updated_at, here: templatesPath(visit, `${id}/visual`) });
+  } catch (error) {
+    if (isServiceError(error, "INVALID")) return refused(error.data.fields);
+    throw error;
+  }
+}
+
+export const makeVisual = (visit: CompanyVisit): Promise<Shown> => {
+  requireMay(visit, "renderer.createTemplate");
+  return saved(visit, ({ unchanged_since: _, ...content }) => callIn(visit, "renderer.createTemplate", content));
+};
+
+export async function saveVisual(visit: CompanyVisit): Promise<Shown> {
+  requireMay(visit, "renderer.updateTemplate");
+  const id = visit.params.id!;
+  try {
+    return await saved(visit, (content) => callIn(visit, "renderer.updateTemplate", { id, ...content }));
+  } catch (error) {
+    if (!isServiceError(error, "CONFLICT")) throw error;
+    const template = await callIn(visit, "renderer.getTemplate", { id });
+    const conflict = await conflictOf(visit, template, documentOf(visit)?.unchanged_since);
+    const { updated_at } = template;
+    return asJson({ ...conflict, at: timeOf(updated_at, visit.company.timezone), updated_at }, 409);
+  }
+}
+
+/** The design as it stands, for the frame. */
+export async function previewVisual(visit: CompanyVisit): Promise<Shown> {
+  requirePermission("renderer.previewContent", visit.company);
+  const { name: _, unchanged_since: __, ...content } = documentOf(visit) ?? { ...EMPTY };
+  const { variables } = await readerOf(visit, visit.form.reader);
+  const subject = content.subject.trim() === "" ? messages.templates.noSubject : content.subject;
+  try {
+    const shown = await callIn(visit, "renderer.previewContent", { ...content, subject, variables });
+    return editorFrame(lookOf(shown, viewOf(visit.form.view)));
+  } catch (error) {
+    if (!isServiceError(error, "INVALID")) throw error;
+    return editorFrame(sentencesPage(Object.values(error.data.fields).flat()));
+  }
+}

@@ -1,0 +1,45 @@
+/** What the visual editor offers: the company's brand, and variables with a value of some reader. */
+
+import { DEFAULT_COLOR } from "../../lib/branding/branding.ts";
+import type { Brand } from "../../lib/design/brand.ts";
+import { type CompanyVisit, callIn } from "../request.ts";
+
+const MAX_PEOPLE = 20;
+const MAX_SAMPLE = 40;
+/** What a tag can hold. */
+const IS_VARIABLE = /^[\p{L}\p{N}_][\p{L}\p{N}_. -]*$/u;
+const SAMPLES = { first_name: "Ann", last_name: "Example", email: "ann@example.com" };
+
+export async function fieldsFor(visit: CompanyVisit): Promise<{ name: string; sample: string }[]> {
+  const [{ results: people }, { names }] = await Promise.all([
+    callIn(visit, "subscribers.list", { page_size: MAX_PEOPLE }),
+    callIn(visit, "subscribers.listAttributes", {}),
+  ]);
+  const sampleOf = (name: string): string => {
+    const values = people.map((one) => (one.attributes as Record<string, unknown>)[name]);
+    const value = values.find((one) => typeof one === "string" || typeof one === "number");
+    return `${value ?? ""}`.slice(0, MAX_SAMPLE).toWellFormed();
+  };
+  const ofCompany = { "company.name": visit.company.name };
+  const known = Object.entries({ ...SAMPLES, ...ofCompany }).map(([name, sample]) => ({ name, sample }));
+  const own = names.filter((name) => IS_VARIABLE.test(name)).map((name) => ({ name, sample: sampleOf(name) }));
+  return [...known, ...own];
+}
+
+export async function brandFor(visit: CompanyVisit): Promise<Brand> {
+  const { branding, footer_text, name } = await callIn(visit, "accounts.getCompany", { id: visit.company.id });
+  return {
+    companyName: branding.name ?? name,
+    footerText: branding.footer_text ?? footer_text,
+    logoUrl: branding.logo_url ?? "",
+    colours: {
+      primary: branding.color ?? DEFAULT_COLOR,
+      on_primary: "#ffffff",
+      background: branding.background ?? "#ffffff",
+      text: "#1f2933",
+    },
+    headingFont: "georgia",
+    font: "arial",
+    buttonRadius: 6,
+  };
+}
