@@ -32,6 +32,8 @@ export interface Boot {
     make: string;
     preview: string;
     upload: string;
+    /** The same template as HTML. */
+    html: string;
   };
 }
 

@@ -33,13 +33,15 @@ function blockOf(store: Store, element: HTMLElement): Block | undefined {
   return blockAt(designOf(store.read()), pathOf(element));
 }
 
+type Point = Pick<MouseEvent, "clientX" | "clientY">;
+
 /** Outer lists are asked, too, while the pointer is over an inner one, and would take the block away from it. */
-function isNearest(list: HTMLElement, { clientX, clientY }: MouseEvent): boolean {
+function isNearest(list: HTMLElement, { clientX, clientY }: Point): boolean {
   const under = document.elementFromPoint(clientX, clientY)?.closest("[data-list]");
   return !under || under === list || !list.contains(under);
 }
 
-function mayDrop(store: Store, element: HTMLElement, list: HTMLElement, event: MouseEvent): boolean {
+function mayDrop(store: Store, element: HTMLElement, list: HTMLElement, event: Point): boolean {
   const block = blockOf(store, element);
   const path = pathOf(list);
   if (block && !fits(block, path) && !isNearest(list, event)) return false;
@@ -70,7 +72,10 @@ function putBack({ item, clone }: SortableEvent): void {
 export function makeList(store: Store, element: HTMLElement): Sortable {
   return Sortable.create(element, {
     ...COMMON,
-    group: { name: "blocks", put: (to, _from, dragged, event) => mayDrop(store, dragged, to.el, event as MouseEvent) },
+    group: {
+      name: "blocks",
+      put: (to, _from, dragged, event) => mayDrop(store, dragged, to.el, event as unknown as Point),
+    },
     draggable: ".block",
     handle: ".block-handle",
     onStart: (event) => {

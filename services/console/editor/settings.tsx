@@ -158,6 +158,7 @@ function MailSettings() {
   const { boot, store } = useEditor();
   const mail = useStore((state: State) => state.history.now.mail);
   const design = useStore(designOf);
+  const isNew = useStore((state) => state.id === null);
   const change = (field: keyof Mail, value: string) =>
     store.edit({ mail: { ...mail, [field]: value } }, `mail/${field}`);
   const line = (field: "name" | "subject" | "preheader", maxLength: number) => (
@@ -196,6 +197,11 @@ function MailSettings() {
       </Labelled>
       <h2>{t.mail.look}</h2>
       <SettingFields fields={SETTINGS} path={["settings"]} values={design.settings ?? {}} />
+      {isNew && (
+        <p>
+          <a href={boot.paths.html}>{t.toHtml}</a>
+        </p>
+      )}
       <h2>{t.mail.shortcuts}</h2>
       <dl class="keys">
         {t.keys.map(([keys, does]) => (

@@ -126,7 +126,15 @@ async function showOne(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
   return { view: "template-editor", title: template.name, values: given };
 }
 
-export const templatePage = (visit: CompanyVisit): Promise<Answer> => showOne(visit);
+/** A design opens in the visual editor; `?mode=html` shows its HTML. */
+export async function templatePage(visit: CompanyVisit): Promise<Answer> {
+  const id = visit.params.id!;
+  if (visit.query.mode !== "html" && may(visit, "renderer.updateTemplate")) {
+    const { design } = await callIn(visit, "renderer.getTemplate", { id });
+    if (design) return { goTo: templatesPath(visit, `${id}/visual`) };
+  }
+  return showOne(visit);
+}
 export const newTemplatePage = (visit: CompanyVisit): Promise<Answer> => showNew(visit);
 
 /** Shows the form with converted content, to be checked and saved. */

@@ -23,6 +23,7 @@ async function show(visit: CompanyVisit, template?: Template): Promise<Answer> {
   const [offered, brand, fields] = await Promise.all([offers(visit), brandFor(visit), fieldsFor(visit)]);
   const { name, subject, preheader, template_type } = template ?? EMPTY;
   const t = messages.templates;
+  const html = templatesPath(visit, `${template?.id ?? "new"}?mode=html`);
   const boot = {
     id: template?.id ?? null,
     seen: template?.updated_at ?? null,
@@ -39,9 +40,9 @@ async function show(visit: CompanyVisit, template?: Template): Promise<Answer> {
       make: templatesPath(visit, "new/visual"),
       preview: templatesPath(visit, "visual-preview"),
       upload: templatesPath(visit, "media"),
+      html,
     },
   };
-  const html = template ? templatesPath(visit, `${template.id}?mode=html`) : templatesPath(visit, "new?mode=html");
   const title = template?.name ?? messages.visual.newTitle;
   return { view: "visual-editor", title, values: { boot, html } };
 }
@@ -54,7 +55,7 @@ export async function newVisualPage(visit: CompanyVisit): Promise<Answer> {
 export async function visualPage(visit: CompanyVisit): Promise<Answer> {
   const template = await callIn(visit, "renderer.getTemplate", { id: visit.params.id! });
   // A template of HTML has nothing that could be shown here.
-  const isReadable = template.design !== null && may(visit, "renderer.updateTemplate");
+  const isReadable = template.design && may(visit, "renderer.updateTemplate");
   return isReadable ? show(visit, template) : { goTo: templatesPath(visit, `${template.id}?mode=html`) };
 }
 

@@ -1,6 +1,6 @@
 /** What the visual editor offers: the company's brand, and variables with a value of some reader. */
 
-import { DEFAULT_COLOR } from "../../lib/branding/branding.ts";
+import { brandOf } from "../../lib/branding/brand-of.ts";
 import type { Brand } from "../../lib/design/brand.ts";
 import { type CompanyVisit, callIn } from "../request.ts";
 
@@ -27,19 +27,7 @@ export async function fieldsFor(visit: CompanyVisit): Promise<{ name: string; sa
 }
 
 export async function brandFor(visit: CompanyVisit): Promise<Brand> {
-  const { branding, footer_text, name } = await callIn(visit, "accounts.getCompany", { id: visit.company.id });
-  return {
-    companyName: branding.name ?? name,
-    footerText: branding.footer_text ?? footer_text,
-    logoUrl: branding.logo_url ?? "",
-    colours: {
-      primary: branding.color ?? DEFAULT_COLOR,
-      on_primary: "#ffffff",
-      background: branding.background ?? "#ffffff",
-      text: "#1f2933",
-    },
-    headingFont: "georgia",
-    font: "arial",
-    buttonRadius: 6,
-  };
+  const company = await callIn(visit, "accounts.getCompany", { id: visit.company.id });
+  const set = Object.entries(company.branding).filter(([, value]) => value !== null);
+  return brandOf({ ...company, branding: Object.fromEntries(set) });
 }

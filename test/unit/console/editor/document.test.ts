@@ -47,7 +47,7 @@ const inColumn = (section: number, column: number, no: number): Path => [
   "blocks",
   no,
 ];
-const words = (tree: Design) => allBlocks(tree).flatMap(([{ text }]) => (text === undefined ? [] : [text]));
+const words = (tree: Design) => allBlocks(tree).flatMap(([block]) => ("text" in block ? [block.text] : []));
 
 describe("the tree", () => {
   test("a move names the place before it, and gives the path after it", () => {
