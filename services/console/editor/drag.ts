@@ -15,7 +15,8 @@ const COMMON: Sortable.Options = {
   forceFallback: true,
   fallbackOnBody: true,
   fallbackTolerance: 4,
-  animation: 120,
+  // Animated blocks would take their fixed menu along.
+  animation: 0,
   // Before or after the block under the pointer, whichever edge is nearer.
   invertSwap: true,
   invertedSwapThreshold: 1,
