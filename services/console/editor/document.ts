@@ -100,7 +100,17 @@ export function placeFor(design: Design, block: Block, selected: Path | null): P
       if (fits(block, parentOf(path))) return [...parentOf(path), indexOf(path) + 1];
     }
   }
-  return ["blocks", design.blocks.length];
+  return placeAtEnd(design, block);
+}
+
+/** At the end of the last section, but above the footer. */
+function placeAtEnd({ blocks }: Design, block: Block): Path {
+  const isFooter = (one: Block) =>
+    isSection(one) && one.columns.some((column) => column.blocks.some(({ type }) => type === "footer"));
+  const end = blocks.length > 0 && isFooter(blocks.at(-1)!) ? blocks.length - 1 : blocks.length;
+  const last = blocks[end - 1];
+  if (!last || !isSection(last) || fits(block, ["blocks"])) return ["blocks", end];
+  return ["blocks", end - 1, "columns", 0, "blocks", last.columns[0]!.blocks.length];
 }
 
 /** The block around a block; undefined for the outermost. */

@@ -29,6 +29,7 @@ function Problems() {
       <ul>
         {problems.map(({ path, sentence }) => (
           <li key={`${path.join("/")} ${sentence}`}>
+            {path[0] === "mail" && `${t.mail[path[1] as keyof typeof t.mail]}: `}
             {sentence}{" "}
             {path.length > 0 && (
               <button type="button" class="small-button" onClick={() => show(path)}>

@@ -53,6 +53,7 @@ export function saving(boot: Boot, store: Store): Saving {
 
   let timer: ReturnType<typeof setTimeout> | undefined;
   let kept: Content | undefined = contentOf(store.read());
+  let isKept = true;
   const keep = () => {
     clearTimeout(timer);
     const state = store.read();
@@ -61,14 +62,13 @@ export function saving(boot: Boot, store: Store): Saving {
     try {
       if (isChanged(state)) localStorage.setItem(keyOf(state.id), JSON.stringify({ seen: state.seen, content: kept }));
       else forget();
+      isKept = true;
     } catch {
-      // The browser's storage is full or switched off: the page still asks before it is left.
+      // The browser's storage is full or switched off.
+      isKept = false;
     }
   };
-  const replace = (content: Content, notice: "restored" | null) => {
-    const next = { ...content };
-    store.edit(next, "", { notice });
-  };
+  const replace = (content: Content, notice: "restored" | null) => store.edit(content, "", { notice });
   const draft = read();
   if (draft) {
     const isOlder = draft.seen !== store.read().seen;
@@ -81,6 +81,10 @@ export function saving(boot: Boot, store: Store): Saving {
   });
   addEventListener("pagehide", keep);
   addEventListener("visibilitychange", keep);
+  addEventListener("beforeunload", (event) => {
+    keep();
+    if (!isKept && isChanged(store.read())) event.preventDefault();
+  });
 
   async function send(content: Content, overwrite?: string): Promise<void> {
     const { id, seen } = store.read();
@@ -118,14 +122,14 @@ export function saving(boot: Boot, store: Store): Saving {
 
   return {
     async save(overwrite) {
-      const state = store.read();
-      if (state.isSaving) return;
+      if (store.read().isSaving) return;
       store.set({ isSaving: true, problems: [], conflict: null });
-      const content = contentOf(state);
-      // What is not saved yet may have no name: the address of a new template needs one.
-      const mail = { ...content.mail, name: content.mail.name.trim() || content.mail.subject.trim() || t.mail.unnamed };
+      const { mail } = contentOf(store.read());
+      // A template needs a name.
+      const name = mail.name.trim() || mail.subject.trim() || t.mail.unnamed;
+      if (name !== mail.name) store.edit({ mail: { ...mail, name } }, "mail/name");
       try {
-        await send(mail.name === content.mail.name ? content : { ...content, mail }, overwrite);
+        await send(contentOf(store.read()), overwrite);
       } catch {
         store.set({ problems: [{ path: [], sentence: t.problems.away }] });
       } finally {

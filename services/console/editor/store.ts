@@ -61,7 +61,10 @@ export interface Store {
 
 export const contentOf = (state: State): Content => state.history.now;
 export const designOf = (state: State): Design => state.history.now.design;
-export const isChanged = (state: State): boolean => contentOf(state) !== state.saved;
+export function isChanged(state: State): boolean {
+  const { design, mail } = contentOf(state);
+  return design !== state.saved.design || mail !== state.saved.mail;
+}
 export const selectedBlock = (state: State): Block | undefined => blockAt(designOf(state), state.selected);
 
 export function createStore(given: Boot, now: () => number = Date.now): Store {

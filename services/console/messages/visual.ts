@@ -225,7 +225,7 @@ export const visual = {
     title: "This can't be saved yet",
     show: "Show block",
     away: "The server doesn't answer. Your changes are kept in this browser; try again.",
-    ended: "Your session has ended. Sign in again in another tab, then save; your changes are kept in this browser.",
+    ended: "Not saved: your session has ended. Load this page again to sign in; your changes are kept in this browser.",
     tooLarge: "This email is too large to save. Remove some content.",
     upload: "The image could not be uploaded. Check the connection, and try again.",
   },

@@ -94,7 +94,8 @@ describe("places", () => {
     expect(placeFor(design, named("X"), inColumn(0, 0, 0))).toEqual(inColumn(0, 0, 1));
     expect(placeFor(design, named("X"), ["blocks", 1])).toEqual(inColumn(1, 0, 0));
     expect(placeFor(design, newSection(2), inColumn(0, 0, 0))).toEqual(["blocks", 1]);
-    expect(placeFor(design, named("X"), null)).toEqual(["blocks", 2]);
+    expect(placeFor(design, named("X"), null)).toEqual(inColumn(1, 0, 0));
+    expect(placeFor(emptyDesign(), newSection(1), null)).toEqual(["blocks", 2]);
   });
 
   test("a block between sections gets a section of its own", () => {
