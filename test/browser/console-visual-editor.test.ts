@@ -153,7 +153,6 @@ test("by mouse: a mail is dragged together, saved, and the same when it is opene
     await page.getByRole("button", { name: "books.png" }).click();
     await page.getByLabel("Description (alt text)").fill("Two books");
     await drag(offer(page, "Heading"), empty.first(), "blocks/2/columns/1/blocks");
-    await text(page, "section").nth(0).count();
     await block(page, "heading").nth(1).locator(".ProseMirror").click();
     await page.keyboard.type("Salt and paper");
     await typeMailFields(page, "By mouse");
@@ -178,16 +177,20 @@ test("by keyboard alone: the same mail", async () => {
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
-    const focused = (expected: RegExp) =>
+    const labelled = (owner: string, expected: RegExp) =>
       until(
         () =>
-          page.evaluate("document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent"),
+          page.evaluate(
+            `document.activeElement?.matches("${owner}") ? document.activeElement.ariaLabel ?? document.activeElement.textContent : ""`,
+          ),
         (label) => expected.test(`${label}`),
       );
+    const focused = (expected: RegExp) => labelled(".block", expected);
+    const choosing = () => labelled(".palette button", /^Heading$/);
     /** From the focused block: "a" leads to the blocks, Tab to the one to add. */
     const add = async (name: string, after: RegExp) => {
       await press("a");
-      await focused(/^Heading$/);
+      await choosing();
       for (let n = 0; n < 40; n++) {
         if ((await page.evaluate("document.activeElement.textContent")) === name) break;
         await press("Tab");
@@ -215,7 +218,7 @@ test("by keyboard alone: the same mail", async () => {
     const columns = page.locator(".empty-list");
     await columns.first().focus();
     await press("Enter");
-    await focused(/^Heading$/);
+    await choosing();
     for (let n = 0; n < 2; n++) await press("Tab");
     await press("Enter");
     await focused(/^Image$/);
@@ -225,7 +228,7 @@ test("by keyboard alone: the same mail", async () => {
     await page.keyboard.type("Two books");
     await columns.first().focus();
     await press("Enter");
-    await focused(/^Heading$/);
+    await choosing();
     await press("Enter");
     await until(
       () => outline(page),
@@ -235,6 +238,7 @@ test("by keyboard alone: the same mail", async () => {
     await press("Enter");
     await page.keyboard.type("Salt and paper");
     await press("Escape");
+    await focused(/^Heading: Salt and paper$/);
 
     // Moves, copies and deletes, all taken back again.
     await press("Alt+ArrowLeft");
@@ -295,7 +299,8 @@ test("a save over somebody else's is refused, says who it was, and can be repeat
   const content = { name: "Shared", subject: "News", design: withImage() };
   const { id } = (await company.api.post("/api/emails/templates/", content)).body;
   await open(LARGE, async (page) => {
-    await signIn(page, `templates/${id}`);
+    await signIn(page, "templates");
+    await page.getByRole("link", { name: "Shared" }).click();
     await page.waitForURL(/\/visual$/);
     await text(page, "button").click();
     await page.keyboard.type("Now: ");

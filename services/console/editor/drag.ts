@@ -69,6 +69,10 @@ function putBack({ item, clone }: SortableEvent): void {
   home = undefined;
 }
 
+/** Sortable's own index counts what may be dragged in the list where the drag began. */
+const indexIn = (list: HTMLElement, item: HTMLElement): number =>
+  [...list.children].filter((child) => child === item || child.matches(".block")).indexOf(item);
+
 /** A list of the canvas. Blocks are dragged by their handle, so that texts can be selected. */
 export function makeList(store: Store, element: HTMLElement): Sortable {
   return Sortable.create(element, {
@@ -84,9 +88,10 @@ export function makeList(store: Store, element: HTMLElement): Sortable {
       onStart(event);
     },
     onEnd(event) {
-      const { from, to, oldDraggableIndex: old = 0, newDraggableIndex: at = 0 } = event;
+      const { from, to, item, oldDraggableIndex: old = 0 } = event;
+      const at = indexIn(to, item);
       const list: Path = pathOf(to);
-      const path = pathOf(event.item);
+      const path = pathOf(item);
       putBack(event);
       if (from === to && old === at) return;
       // Sortable counts without the dragged block, the tree with it.
@@ -104,7 +109,8 @@ export function makePalette(store: Store, element: HTMLElement): Sortable {
     draggable: "[data-kind]",
     onStart,
     onEnd(event) {
-      const { to, from, newDraggableIndex: at = 0, item } = event;
+      const { to, from, item } = event;
+      const at = indexIn(to, item);
       const block = blockOf(store, item);
       const list = to === from ? undefined : pathOf(to);
       putBack(event);
