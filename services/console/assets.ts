@@ -56,8 +56,12 @@ const style = assetWithHash(
   Buffer.concat(STYLE_PARTS.map((part) => readAsset(`styles/${part}.css`))),
 );
 
-/** The visual editor's own, which other pages do not load. */
-const visualStyle = named("visual.css", CSS, Buffer.concat([own("styles/visual.css"), own("styles/visual-mail.css")]));
+/** Style sheet of the visual editor. Other pages do not load it. */
+const visualStyle = assetWithHash(
+  "visual.css",
+  CSS,
+  Buffer.concat([readAsset("styles/visual.css"), readAsset("styles/visual-mail.css")]),
+);
 
 const SVG = "image/svg+xml; charset=utf-8";
 const icon = assetWithHash("icon.svg", SVG, readAsset("icon.svg"));

@@ -2,7 +2,7 @@
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import { requirePermission } from "../../permissions.ts";
-import type { Shown } from "../contract.ts";
+import type { RawResponse } from "../contract.ts";
 import { lookOf, sentencesPage, viewOf } from "../mail-look.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, may, requireMay } from "../request.ts";
@@ -69,9 +69,9 @@ function documentOf({ form }: CompanyVisit): Content | undefined {
   }
 }
 
-const refused = (errors: Record<string, string[]>): Shown => asJson({ errors }, 400);
+const refused = (errors: Record<string, string[]>): RawResponse => asJson({ errors }, 400);
 
-async function saved(visit: CompanyVisit, work: (content: Content) => Promise<Template>): Promise<Shown> {
+async function saved(visit: CompanyVisit, work: (content: Content) => Promise<Template>): Promise<RawResponse> {
   const content = documentOf(visit);
   if (!content) return refused({ design: [messages.visual.problems.away] });
   try {
@@ -83,12 +83,12 @@ async function saved(visit: CompanyVisit, work: (content: Content) => Promise<Te
   }
 }
 
-export const makeVisual = (visit: CompanyVisit): Promise<Shown> => {
+export const makeVisual = (visit: CompanyVisit): Promise<RawResponse> => {
   requireMay(visit, "renderer.createTemplate");
   return saved(visit, ({ unchanged_since: _, ...content }) => callIn(visit, "renderer.createTemplate", content));
 };
 
-export async function saveVisual(visit: CompanyVisit): Promise<Shown> {
+export async function saveVisual(visit: CompanyVisit): Promise<RawResponse> {
   requireMay(visit, "renderer.updateTemplate");
   const id = visit.params.id!;
   try {
@@ -103,7 +103,7 @@ export async function saveVisual(visit: CompanyVisit): Promise<Shown> {
 }
 
 /** The design as it stands, for the frame. */
-export async function previewVisual(visit: CompanyVisit): Promise<Shown> {
+export async function previewVisual(visit: CompanyVisit): Promise<RawResponse> {
   requirePermission("renderer.previewContent", visit.company);
   const { name: _, unchanged_since: __, ...content } = documentOf(visit) ?? { ...EMPTY };
   const { variables } = await readerOf(visit, visit.form.reader);
