@@ -39,12 +39,11 @@ export const blockAt = (design: Design, path: Path | null): Block | undefined =>
 /** Lists outside of columns hold sections, and conditions and loops around sections. */
 export const isForSections = (list: Path): boolean => !list.includes("columns");
 
-const holdsSections = (block: Block): boolean =>
-  isSection(block) || ((isCondition(block) || isLoop(block)) && block.blocks.some(holdsSections));
-
 export function fits(block: Block, list: Path): boolean {
-  if (isForSections(list)) return isSection(block) || block.type === "saved" || holdsSections(block);
-  return !holdsSections(block);
+  if (block.type === "saved") return true;
+  if (!isCondition(block) && !isLoop(block)) return isSection(block) === isForSections(list);
+  const inside = isCondition(block) ? [...block.blocks, ...(block.else ?? [])] : block.blocks;
+  return inside.every((one) => fits(one, list));
 }
 
 const firstOf = (field: Field): unknown => {
@@ -85,7 +84,6 @@ export const emptyDesign = (): Design => ({
 export function wrapped(block: Block, list: Path): Block {
   if (fits(block, list)) return block;
   if (!isForSections(list)) return block;
-  if ((isCondition(block) || isLoop(block)) && block.blocks.length === 0) return { ...block, blocks: [newSection(1)] };
   return newSection(1, [block]);
 }
 
