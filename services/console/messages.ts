@@ -23,6 +23,7 @@ import { webhooks } from "./messages/webhooks.ts";
 export const messages = {
   product: "Flockmail",
   skip: "Skip to the content",
+  cancel: "Cancel",
   kept: {
     ended: "Your session expired. Sign in to continue; your changes are kept.",
     back: "You are signed in again, and the form has what you typed. It is not saved yet.",
@@ -64,11 +65,11 @@ export const messages = {
   problems: {
     400: "This cannot be done",
     403: "You may not do this",
-    404: "There is no such page",
+    404: "Page not found",
     409: "Something else came first",
     429: "Too many requests",
     503: "Not available at the moment",
     notFound: "It does not exist, or it belongs to another company.",
-    back: "To the overview",
+    back: "Go to overview",
   },
 } as const;

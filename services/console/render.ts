@@ -98,11 +98,14 @@ const STATUS: Record<string, keyof Titled> = {
 /** Describes an error to the user; undefined for unexpected errors. */
 export function problemOf(error: unknown): Answer | undefined {
   if (!isServiceError(error)) return undefined;
-  const status = STATUS[error.code];
+  const isInvalid = isServiceError(error, "INVALID");
+  const isWrongAddress = isInvalid && Object.keys(error.data.fields).every((name) => name === "id");
+  const status = isWrongAddress ? 404 : STATUS[error.code];
   if (!status) return undefined;
-  const sentences = isServiceError(error, "INVALID")
-    ? Object.values(error.data.fields).flat()
-    : [status === 404 ? messages.problems.notFound : error.message];
+  const sentences =
+    isInvalid && !isWrongAddress
+      ? Object.values(error.data.fields).flat()
+      : [status === 404 ? messages.problems.notFound : error.message];
   return { view: "problem", title: messages.problems[status], values: { sentences }, status };
 }
 

@@ -89,12 +89,12 @@ test("a second factor is set up from its page, asked for at sign-in, and switche
   await open({ bypassCSP: true }, async (page) => {
     await signIn(page, mine);
     await page.goto(`${app.url}/app/account/two-factor`);
-    await page.getByRole("button", { name: "Set it up" }).click();
+    await page.getByRole("button", { name: "Set up" }).click();
     const secret = (await page.locator("code.totp-secret").textContent())!.replaceAll(" ", "");
     expect(await violations(page)).toEqual([]);
     await page.screenshot({ path: `${SHOTS}/settings-two-factor-secret.png`, fullPage: true });
-    await page.getByLabel("Code of the app").fill(totpCode(secret));
-    await page.getByRole("button", { name: "Switch it on" }).click();
+    await page.getByLabel("Code from the app").fill(totpCode(secret));
+    await page.getByRole("button", { name: "Turn on" }).click();
     await page.getByRole("heading", { name: "Your recovery codes" }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.screenshot({ path: `${SHOTS}/settings-recovery-codes.png`, fullPage: true });
@@ -109,9 +109,9 @@ test("a second factor is set up from its page, asked for at sign-in, and switche
     await page.waitForURL(`${app.url}/app/${mine.id}`);
     await page.goto(`${app.url}/app/account/two-factor`);
     await page.getByLabel("Current password").fill(mine.password);
-    await page.getByLabel("Code of the app").fill(second!);
-    await page.getByRole("button", { name: "Switch it off" }).click();
-    await page.getByText("The second factor is off.").waitFor();
+    await page.getByLabel("Code from the app").fill(second!);
+    await page.getByRole("button", { name: "Turn off" }).click();
+    await page.getByText("Two-factor authentication is off.").waitFor();
   });
 });
 
@@ -127,11 +127,11 @@ test("the branding preview follows the input under the console's own CSP, and co
     await frame.getByRole("heading", { name: "Email preferences" }).waitFor();
     await page.getByLabel("Name", { exact: true }).fill("Lantern Books");
     await frame.getByText("Lantern Books").first().waitFor();
-    await page.getByText("It is not saved yet.").waitFor();
-    await page.getByLabel("Colour of links and buttons").fill("#eeeeee");
+    await page.getByText("They are not saved yet.").waitFor();
+    await page.getByLabel("Link and button color").fill("#eeeeee");
     await page.locator("#preview").getByText("has a contrast of").waitFor();
-    await page.getByLabel("Colour of links and buttons").fill("#7a1f3d");
-    await page.getByLabel("Page", { exact: true }).selectOption("Unsubscribe");
+    await page.getByLabel("Link and button color").fill("#7a1f3d");
+    await page.getByLabel("Page in the preview").selectOption("Unsubscribe");
     await frame.getByRole("button", { name: "Unsubscribe" }).first().waitFor();
     await page.screenshot({ path: `${SHOTS}/settings-branding-typed.png`, fullPage: true });
     await page.getByRole("button", { name: "Save" }).click();

@@ -175,6 +175,7 @@ async function showDelete(visit: CompanyVisit, errors: Errors = {}): Promise<Ans
       counts,
       errors,
       action: companyPath(visit, "settings/company/delete"),
+      back: companyPath(visit, "settings/company"),
       fields: [name, passwordField("password", messages.password.current)],
     },
   };

@@ -117,7 +117,7 @@ async function showOne(visit: CompanyVisit, { errors = {}, looks = false }: Show
       keys: keysOf(server),
       errors,
       f: { domain, selector: nextSelector(server), algorithm: "rsa", ...visit.form },
-      algorithms: DKIM_ALGORITHMS,
+      algorithms: DKIM_ALGORITHMS.map((value) => ({ value, label: t.algorithms[value] })),
       here: companyPath(visit, `domains/${id}`),
       serverPath: companyPath(visit, `servers/${id}`),
       mayWrite: may(visit, "smtp-sender.createDkimKey"),

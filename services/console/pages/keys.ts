@@ -21,7 +21,8 @@ async function show(visit: CompanyVisit, { errors = {}, made }: ShowOptions = {}
     made,
     errors,
     typed: visit.form,
-    scopes: SCOPES,
+    scopes: SCOPES.map((value) => ({ value, label: messages.keys.scopeNames[value] })),
+    chosen: SCOPES.filter((scope) => visit.form[`scope.${scope}`] !== undefined),
     here,
     mayWrite: may(visit, "accounts.createKey"),
   };

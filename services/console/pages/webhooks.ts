@@ -38,6 +38,9 @@ export async function webhooksPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
+/** Event types to choose from. */
+const EVENTS = WEBHOOK_EVENT_TYPES.map((value) => ({ value, label: t.eventNames[value], hint: t.eventHints[value] }));
+
 /** Reads the ticked events: fields named `event.` plus the event's name. */
 const eventsOf = (form: Record<string, string>) =>
   WEBHOOK_EVENT_TYPES.filter((event) => form[`event.${event}`] !== undefined);
@@ -48,7 +51,7 @@ export function newWebhookPage(visit: CompanyVisit, errors: Errors = {}): Answer
     view: "webhook-form",
     title: t.newTitle,
     values: {
-      types: WEBHOOK_EVENT_TYPES,
+      events: EVENTS,
       url: visit.form.url ?? "",
       chosen: eventsOf(visit.form),
       errors,
@@ -100,7 +103,7 @@ async function show(visit: CompanyVisit, { errors = {}, secret }: ShowOptions = 
       state: stateOf(endpoint),
       deliveries: deliveries.results,
       deleteHint: status || type ? t.deleteHint : t.deleteHintWith(formatted(deliveries.count)),
-      types: WEBHOOK_EVENT_TYPES,
+      events: EVENTS,
       url: isTyped ? form.url : endpoint.url,
       chosen: isTyped ? eventsOf(form) : endpoint.events,
       statuses: WEBHOOK_DELIVERY_STATUSES,
@@ -164,7 +167,7 @@ export async function deliveryPage(visit: CompanyVisit): Promise<Answer> {
   const payload = JSON.stringify(delivery.payload, null, 2);
   return {
     view: "webhook-delivery",
-    title: `${t.deliveryTitle}: ${delivery.event_type}`,
+    title: `${t.deliveryTitle}: ${t.eventNames[delivery.event_type]}`,
     values: {
       endpoint,
       delivery,

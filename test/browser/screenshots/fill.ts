@@ -30,10 +30,12 @@ export interface Filled {
     | "scheduled"
     | "draft"
     | "template"
+    | "changed"
     | "list"
     | "person"
     | "server"
     | "webhook"
+    | "delivery"
     | "segment",
     string
   >;
@@ -133,16 +135,22 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
   const scheduled = await send("Gift guide 2026", { scheduled_for: new Date(Date.now() + 86_400_000).toISOString() });
   await make("/suppressions/", { email: "gone@example.com", reason: "Asked us to stop" });
   await make("/suppressions/", { domain: "spam.example" });
-  const webhook = await make("/webhooks/", {
+  const webhook = await make("/webhook-endpoints/", {
     url: "https://shop.example/hooks/flockmail",
-    events: ["email.bounced"],
-  }).catch(() => "none");
+    events: ["bounced", "complained"],
+  });
+  const [made] = await query<{ id: string }>(
+    `insert into webhook_deliveries (company_id, endpoint_id, event_id, event_type, payload, status, attempts, last_error, response_status, next_attempt_at)
+     select $1, $2, gen_random_uuid(), 'bounced', '{"email": "reader1@mail.example"}', status, attempts, error, answer, null
+     from (values ('dead', 8, 'Answered 500.', 500), ('succeeded', 1, null, 204)) k (status, attempts, error, answer)
+     returning id`,
+    [company.id, webhook],
+  );
+  const changed = await make("/templates/", { name: "Changed once", subject: "Hello", body: BODY });
+  const better = { subject: "Hello again", body: BODY.replace("Hello", "Good evening") };
+  await company.api.patch(`${API}/templates/${changed}/`, better);
   const draft = await make("/campaigns/drafts/", { name: "January programme", list_id: list }).catch(() => "none");
   await history(company, sent);
-  return {
-    company,
-    empty,
-    sample,
-    ids: { sample: campaign_id, sent, tested, scheduled, draft, template, list, person, server, webhook, segment },
-  };
+  const ids = { sent, tested, scheduled, draft, template, changed, list, person, server, webhook, segment };
+  return { company, empty, sample, ids: { ...ids, sample: campaign_id, delivery: made!.id } };
 }

@@ -3,7 +3,7 @@ import type { Filled } from "./fill.ts";
 
 type Pages = [name: string, path: string][];
 
-export function pagesOf({ ids }: Filled, who: "company" | "empty" | "sample"): Pages {
+export function pagesOf({ ids, company }: Filled, who: "company" | "empty" | "sample"): Pages {
   if (who === "sample") {
     return [
       ["sample-overview", ""],
@@ -32,6 +32,9 @@ export function pagesOf({ ids }: Filled, who: "company" | "empty" | "sample"): P
     ["campaign-scheduled", `campaigns/${ids.scheduled}`],
     ["campaign-recipients", `campaigns/${ids.sent}/recipients`],
     ["campaign-mail", `campaigns/${ids.sent}/mail`],
+    ["campaign-reasons", `campaigns/${ids.sent}/failures`],
+    ["campaign-providers", `campaigns/${ids.sent}/domains`],
+    ["campaign-recipient", `campaigns/${ids.sent}/recipient?email=reader1@post.example`],
     ["drafts", "campaigns/drafts"],
     ["wizard-whom", "campaigns/new"],
     ["subscribers", "subscribers"],
@@ -44,6 +47,9 @@ export function pagesOf({ ids }: Filled, who: "company" | "empty" | "sample"): P
     ["suppressions", "suppressions"],
     ["templates", "templates"],
     ["template", `templates/${ids.template}`],
+    ["template-versions", `templates/${ids.changed}/versions`],
+    ["template-version", `templates/${ids.changed}/versions/1`],
+    ["template-delete", `templates/${ids.template}/delete`],
     ["media", "media"],
     ["servers", "servers"],
     ["server", `servers/${ids.server}`],
@@ -53,6 +59,8 @@ export function pagesOf({ ids }: Filled, who: "company" | "empty" | "sample"): P
     ["bounces", "bounces"],
     ["providers", "recipient-domains"],
     ["webhooks", "webhooks"],
+    ["webhook-one", `webhooks/${ids.webhook}`],
+    ["webhook-delivery", `webhooks/${ids.webhook}/deliveries/${ids.delivery}`],
     ["webhook-new", "webhooks/new"],
     ["keys", "settings/keys"],
     ["members", "settings/members"],
@@ -60,9 +68,25 @@ export function pagesOf({ ids }: Filled, who: "company" | "empty" | "sample"): P
     ["branding", "settings/branding"],
     ["plan", "settings/plan"],
     ["audit-log", "settings/audit-log"],
+    ["company-delete", "settings/company/delete"],
+    ["account", "/account"],
+    ["account-password", "/account/password"],
+    ["account-two-factor", "/account/two-factor"],
+    ["account-sessions", "/account/sessions"],
+    ["problem", "templates/nothing"],
     ["search", "search?q=a"],
     ["design", "/design"],
     ["sign-in", "/login"],
     ["sign-up", "/sign-up"],
+    ["operator", "/operator"],
+    ["operator-senders", "/operator/senders"],
+    ["operator-campaigns", "/operator/campaigns"],
+    ["operator-companies", "/operator/companies"],
+    ["operator-company", `/operator/companies/${company.id}`],
+    ["operator-plans", "/operator/plans"],
+    ["operator-webhooks", "/operator/webhooks"],
+    ["operator-why", "/operator/why?recipient=reader1@post.example"],
+    ["operator-sessions", "/operator/sessions"],
+    ["operator-sign-in", "/operator/sign-in"],
   ];
 }

@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
+import { call } from "../../../services/call.ts";
 import { startApp } from "../../support/app.ts";
 import { someIp, type TestCompany } from "../../support/client.ts";
 import globalSetup from "../../support/global-setup.ts";
@@ -54,11 +55,24 @@ async function shoot(
       await page.locator("main button[type=submit]").click();
       await page.waitForURL(/[0-9a-f-]{36}$/);
     };
+    const openAsOperator = async () => {
+      const [link] = await call(app.broker, "operator.consoleLink", { name: "Ada" });
+      const { pathname, search } = new URL(link!.url);
+      await page.goto(`${url}${pathname}${search}`);
+      await page.locator("main button[type=submit]").click();
+      await page.waitForURL(/operator$/);
+    };
     let isIn = false;
+    let isOperator = false;
     for (const [name, path] of pages) {
-      if (path.startsWith("/") === isIn) {
+      const isOwn = !path.startsWith("/") || path.startsWith("/account");
+      if (isOwn !== isIn) {
         await (isIn ? context.clearCookies() : signIn(filled[who]));
         isIn = !isIn;
+      }
+      if (path.startsWith("/operator") && path !== "/operator/sign-in" && !isOperator) {
+        await openAsOperator();
+        isOperator = true;
       }
       await page.goto(`${url}/app${path.startsWith("/") ? path : `/${filled[who].id}${path && `/${path}`}`}`);
       const file = `${name}-${width}-${scheme}.png`;

@@ -164,7 +164,7 @@ test("every page is complete and shows dependencies, nodes and waiting work", as
   expect(html).toContain("limits are counted in this process");
   expect(html).toContain(app.broker.nodeID);
   expect(html).toContain("recipients to try again");
-  expect(await browser.open("/app/operator/none")).toMatchObject({ status: 404, title: "There is no such page" });
+  expect(await browser.open("/app/operator/none")).toMatchObject({ status: 404, title: "Page not found" });
   expect(await browser.open(`/app/operator/companies/${newId()}`)).toMatchObject({ status: 404 });
   expect(await browser.open(`/app/operator/campaigns/${newId()}`)).toMatchObject({ status: 404 });
 });

@@ -170,24 +170,24 @@ describe("domains", () => {
     const path = (await newServer({ sender_email: "news@keys.example" })).replace("/servers/", "/domains/");
     const plain = await browser.open(path);
     expect(plain.title).toBe("DNS of keys.example");
-    expect(plain.html).not.toContain("To publish:");
+    expect(plain.html).not.toContain("Publish this record:");
     const wrong = await browser.send(`${path}/dkim`, { domain: "keys.example", selector: "a b", algorithm: "rsa" });
     expect(wrong.html).toContain('id="wrong-selector"');
     const made = { domain: "keys.example", selector: "fm1", algorithm: "ed25519" };
     expect(await browser.send(`${path}/dkim`, made)).toMatchObject({ status: 303 });
     const waiting = await browser.open(path);
-    expect(waiting.html).toContain("waits for its record");
+    expect(waiting.html).toContain("Waiting for its record");
     const [, record] = /data-copy>(v=DKIM1[^<]+)</.exec(waiting.html)!;
     dns.zones.set("fm1._domainkey.keys.example", { txt: [record!] });
     dns.zones.set("keys.example", { txt: ["v=spf1 ?all", "v=spf1 -all"] });
     const looked = await browser.open(`${path}?look=now`);
     expect(looked.html).toContain("2 SPF records");
     expect(looked.html).toContain("_dmarc.keys.example");
-    expect(looked.html).toMatch(/fm1\._domainkey\.keys\.example <span class="status status-active">signs/);
-    expect((await browser.open(at("domains"))).html).toMatch(/fails: SPF/);
+    expect(looked.html).toMatch(/fm1\._domainkey\.keys\.example<\/strong> <span class="status status-active">Signing/);
+    expect((await browser.open(at("domains"))).html).toMatch(/Failing: SPF/);
     expect((await browser.open(at(""))).html).toContain(`href="${path}"`);
     expect(await browser.send(`${path}/stop-signing`)).toMatchObject({ status: 303 });
-    expect((await browser.open(path)).html).toContain("Mail is not signed.");
+    expect((await browser.open(path)).html).toContain("Email is not signed.");
   });
 
   test("a tracking domain is claimed with the record to publish, and released", async () => {
@@ -200,7 +200,7 @@ describe("domains", () => {
     expect(html).toContain("click.acme.example is not used yet");
     expect(html).toContain("CNAME");
     expect(await browser.send(at("domains/tracking"))).toMatchObject({ status: 303 });
-    expect((await browser.open(at("domains"))).html).toContain("There is none");
+    expect((await browser.open(at("domains"))).html).toContain("Not set: links use");
   });
 });
 
@@ -246,14 +246,14 @@ describe("webhooks", () => {
     expect(failed.html).toContain("&lt;img src=x onerror=alert(1)&gt;");
     expect(failed.html).toContain("&quot;test&quot;: true");
     expect((await browser.open(`${path}?status=pending&event=opened`)).html).toContain(delivery!);
-    expect((await browser.open(`${path}?status=succeeded`)).html).toContain("No delivery fits.");
+    expect((await browser.open(`${path}?status=succeeded`)).html).toContain("No deliveries match");
     expect((await browser.open(at(""))).html).toContain(`href="${path}"`);
 
     receiver.answer = {};
     expect(await browser.send(`${delivery}/redeliver`)).toMatchObject({ status: 303 });
     await until(
       () => browser.open(delivery!),
-      ({ html }) => html.includes("It took the event."),
+      ({ html }) => html.includes("your server accepted the event."),
     );
     const rotated = await browser.send(`${path}/rotate`);
     expect(/data-copy>(whsec_[^<]+)</.exec(rotated.html)![1]).not.toBe(secret);

@@ -274,9 +274,9 @@ describe("the pages of system mail", () => {
     expect(log.html).toContain("fields: name, footer text, timezone");
     expect(log.html).not.toContain("Signed in</th>");
     const none = await browser.open(`/app/${company.id}/settings/audit-log?since=2001-01-01&until=2001-01-02`);
-    expect(none.html).toContain("No entry fits.");
+    expect(none.html).toContain("No entries match");
     const plan = await browser.open(`/app/${company.id}/settings/plan`);
-    expect(plan.html).toContain("Mails a month");
+    expect(plan.html).toContain("Emails per month");
   });
 
   test("branding is previewed before it is saved, in a frame that runs no script; unreadable colours are refused at their field", async () => {
