@@ -94,7 +94,7 @@ test("a table refreshes without losing scroll position or focus, and shows when 
     expect(await page.evaluate(scrolled)).toBe(120);
     await query("update campaigns set name = 'October newsletter' where id = $1", [campaignId]);
     await query("update operator_sessions set ended_at = now() where name = 'Grace'");
-    await page.getByText("You are not signed in here, or your session is over.").waitFor(PATIENCE);
+    await page.getByText("You are not signed in, or your session has ended.").waitFor(PATIENCE);
   });
 });
 
@@ -109,13 +109,13 @@ test("an operator follows the sign-in link, pauses a company with a reason and u
     await press("button", "Open the operators' pages");
     await page.waitForURL(`${app.url}/app/operator`, PATIENCE);
     await press("link", "Companies");
-    await page.getByLabel("Name or id contains").fill("keyboard");
+    await page.getByRole("searchbox", { name: "Search by name or ID" }).fill("keyboard");
     await page.keyboard.press("Enter");
     await press("link", "Keyboard");
     await page.waitForURL(`${app.url}/app/operator/companies/${mine.id}`, PATIENCE);
     for (const [button, state] of [
-      ["Pause sending", "paused since"],
-      ["Let it go on", "not paused"],
+      ["Pause sending", "Sending paused since"],
+      ["Resume sending", "Sending allowed"],
     ] as const) {
       const form = page.getByRole("region", { name: button });
       await form.getByLabel("Reason").focus();

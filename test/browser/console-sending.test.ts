@@ -155,11 +155,11 @@ test("a webhook is added and tested by mouse; its delivery and the receiver's re
   await open({}, async (page) => {
     await signIn(page);
     await page.goto(at("webhooks/new"));
-    await page.getByLabel("Address").fill(`${receiver.url}/other`);
-    await page.getByRole("checkbox", { name: /bounced:/ }).check();
-    await page.getByRole("button", { name: "Make the webhook" }).click();
+    await page.getByLabel("Endpoint URL").fill(`${receiver.url}/other`);
+    await page.getByRole("checkbox", { name: /^Bounced/ }).check();
+    await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByText(/^whsec_/).waitFor();
-    await page.getByRole("button", { name: "Send a test event" }).click();
+    await page.getByRole("button", { name: "Send test event" }).click();
     await page.getByText("The endpoint answered 500: database is away").waitFor();
     await expect(page.getByText('"test": true').waitFor()).resolves.toBeUndefined();
   });

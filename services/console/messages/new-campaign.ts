@@ -152,7 +152,9 @@ export const newCampaign = {
   schedule: "Schedule",
   changed: "The draft was changed since you opened this page. Review it again, then send it.",
   delete: "Delete the draft",
-  deleteHint: "Nothing is sent. This cannot be undone.",
+  open: "Continue",
+  deleteTitle: (name: string) => `Delete the draft “${name}”?`,
+  deleteHint: "Nothing is sent. This can't be undone.",
 
   preview: "Preview",
   previewOf: (subject: string) => `The mail “${subject}”`,
@@ -230,7 +232,7 @@ export const newCampaign = {
 
   drafts: "Drafts",
   draftsIntro: "Campaigns you have started and not sent yet.",
-  noDrafts: "No drafts",
+  noDrafts: "No drafts yet",
   noDraftsHint: "A campaign is a draft until you send or schedule it.",
   changedAt: "Changed",
   search: "Name contains",

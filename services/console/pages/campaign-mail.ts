@@ -40,9 +40,11 @@ export async function mailPage(visit: CompanyVisit): Promise<Answer> {
         .map((link) => ({ ...link, clicks: clicksOf(link) }))
         .toSorted((a, b) => b.clicks - a.clicks || b.total - a.total),
       isPeople: campaign.clicks !== null,
-      here,
-      variant,
-      variants: campaign.variants.map(({ index }) => ({ index, name: messages.campaigns.variantName(index) })),
+      variants: campaign.variants.map(({ index }) => ({
+        label: messages.campaigns.variantName(index),
+        href: `${here}?variant=${index}`,
+        current: index === variant,
+      })),
       frame: campaignPath(visit, `mail/frame${variant === undefined ? "" : `?variant=${variant}`}`),
       tabs: tabsOf(visit, "mail"),
     },

@@ -32,7 +32,7 @@ export async function plansPage(visit: OperatorVisit): Promise<Answer> {
   const plans = await callFor(visit, "accounts.listPlans", {});
   const rows = plans.map(({ plan, features, limits }) => ({
     plan,
-    features: features.join(", "),
+    features: features.join(", ").replaceAll("_", " "),
     ...Object.fromEntries(Object.entries(limits).map(([limit, allowed]) => [limit, allowed ?? t.unlimited])),
   }));
   return { view: "operator-plans", title: t.pages.plans, values: { plans: tableOf("plans", rows) } };
@@ -71,7 +71,7 @@ async function show(visit: OperatorVisit, { planErrors = {}, pauseErrors = {} }:
     values: {
       tenant: company,
       limits: tableOf("limits", limits.map(limitRow)),
-      plans: plans.map(({ plan }) => plan),
+      plans: plans.map(({ plan }) => ({ value: plan, label: plan })),
       isPaused,
       hint: isPaused ? t.company.unpauseHint(unfinished) : t.company.pauseHint(unfinished),
       planErrors,

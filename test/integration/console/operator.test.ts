@@ -147,7 +147,7 @@ test("every write without the session's own form token is refused and changes no
   for (const token of ["", "made-up", others.token]) {
     expect(await browser.send(`${path}/pause`, { reason: "x" }, token)).toMatchObject({ status: 403 });
   }
-  expect((await browser.open(path)).html).toContain("not paused");
+  expect((await browser.open(path)).html).toContain("Sending allowed");
 });
 
 test("every page is complete and shows dependencies, nodes and waiting work", async () => {
@@ -160,7 +160,9 @@ test("every page is complete and shows dependencies, nodes and waiting work", as
     expect(html).not.toContain("<b>Books");
   }
   const { html } = await browser.open("/app/operator");
-  expect(html).toMatch(/PostgreSQL<\/th><td><span class="status status-ok">ok<\/span><\/td><td>\d+\.\d+/);
+  expect(html).toMatch(
+    /PostgreSQL<\/th><td data-label="State"><span class="status status-ok">Ok<\/span><\/td><td[^>]*>\d+\.\d+/,
+  );
   expect(html).toContain("limits are counted in this process");
   expect(html).toContain(app.broker.nodeID);
   expect(html).toContain("recipients to try again");
@@ -176,19 +178,19 @@ test("a company is found, moved to another plan, paused and unpaused; its owners
   )) as [{ id: string }];
   const path = `/app/operator/companies/${company.id}`;
   expect((await browser.open("/app/operator/companies?search=LANTERN")).html).toContain(path);
-  expect((await browser.open("/app/operator/companies?search=nobody")).html).toContain("No company fits.");
+  expect((await browser.open("/app/operator/companies?search=nobody")).html).toContain("No companies match.");
   const seen = await browser.open(path);
   expect(seen.html).toContain(company.email);
-  expect(seen.html).toMatch(/Mails an hour<\/th><td class="n">\s*0\s*<\/td><td class="n">\s*no limit/);
+  expect(seen.html).toMatch(/Emails per hour<\/th><td[^>]*>\s*0\s*<\/td><td[^>]*>\s*No limit/);
 
   const wrong = await browser.send(`${path}/plan`, { plan: "pro", reason: "  " });
   expect(wrong.status).toBe(400);
-  expect(wrong.html).toContain("Give a reason.");
+  expect(wrong.html).toContain("Enter a reason.");
   expect((await browser.send(`${path}/plan`, { plan: "golden", reason: "Sold" })).html).toContain('id="wrong-plan"');
   expect(await browser.send(`${path}/plan`, { plan: "pro", reason: "Sold" })).toMatchObject({ status: 303 });
   expect(await browser.send(`${path}/pause`, { reason: "Complaints" })).toMatchObject({ status: 303 });
   expect(await browser.send(`${path}/pause`, { reason: "Again" })).toMatchObject({ status: 303 });
-  expect((await browser.open(path)).html).toContain("paused since");
+  expect((await browser.open(path)).html).toContain("Sending paused since");
   expect(await browser.send(`${path}/unpause`, { reason: "Settled" })).toMatchObject({ status: 303 });
 
   const by = { actor_type: "operator", actor_id: session };
@@ -219,7 +221,7 @@ test("a campaign of any company is shown with what it waits for, and stopped; th
   );
   const seen = await browser.open(path);
   expect(seen).toMatchObject({ status: 200, title: "October" });
-  expect(seen.html).toContain("2 of 2 recipients were not tried yet");
+  expect(seen.html).toContain("2 of 2 recipients are still waiting");
   // A rate is known from the second question on, a second after the first.
   await until(
     () => call(app.broker, "operator.campaigns", {}),
