@@ -71,7 +71,8 @@ export const campaigns = {
   unsubscribed: "Unsubscribed",
   complaints: "Complaints",
   machine: (n: string) => `${n} more by machines, not counted`,
-  notRecorded: (n: string) => `${n} more not recorded: over 60 a minute from one address on one mail`,
+  notRecorded: (opens: string, clicks: string) =>
+    `Not recorded: ${opens} opens and ${clicks} clicks. One address sent more than 60 per minute for one email.`,
   clickToOpen: "click-to-open",
   suppressed: "Skipped",
   suppressedHint: "Suppressed, unsubscribed or not confirmed when it started.",

@@ -14,15 +14,21 @@ export function designPage(): Answer {
       plots: [
         plotOf("A day", dates, series, { unit: "Hour" }),
         plotOf("One hour", ["09:00"], { Opened: [12], Clicked: [3] }, { unit: "Hour" }),
+        plotOf("Empty", dates, { Opened: dates.map(() => 0) }, { unit: "Hour" }),
       ],
       fields: [
         { name: "plain", label: "Subject", kind: "text", value: "", hint: "Shown in the inbox." },
-        { name: "wrong", label: "Email address", kind: "email", value: "no address" },
+        { name: "wrong", label: "Email address", kind: "email", value: "no address", hint: "Where replies go." },
+        { name: "rtl", label: "الاسم", kind: "text", value: "محمد العربي" },
+        { name: "off", label: "Plan", kind: "text", value: "Starter", attributes: { disabled: true } },
         { name: "choice", label: "List", kind: "choice", value: "b", options: [{ value: "b", label: "Newsletter" }] },
         { name: "lines", label: "Description", kind: "lines", value: "" },
         { name: "check", label: "Use as the default", kind: "check", value: true },
       ],
-      errors: { wrong: ["Enter an email address, such as name@example.com."] },
+      errors: {
+        wrong: ["Enter an email address, such as name@example.com."],
+        events: ["Choose at least one event."],
+      },
     },
   };
 }

@@ -55,7 +55,7 @@ async function history(company: TestCompany, campaign: string): Promise<void> {
        select 'opened_by_hour' as metric, h as bucket, greatest(1, 40 - abs(h - $3::int - 3) * 2) as n from generate_series($3::int, $3::int + 30) h
        union all select 'clicked_by_hour', h, greatest(0, 12 - abs(h - $3::int - 4)) from generate_series($3::int, $3::int + 20) h
        union all values ('opened', 0, 31), ('opened_unique', 0, 18), ('clicked', 0, 12), ('clicked_unique', 0, 9),
-         ('opened_machine', 0, 4), ('link', 1, 8), ('link_unique', 1, 6), ('link', 2, 4), ('link_unique', 2, 3)) k
+         ('opened_machine', 0, 4), ('opened_unrecorded', 0, 1312), ('clicked_unrecorded', 0, 48), ('link', 1, 8), ('link_unique', 1, 6), ('link', 2, 4), ('link_unique', 2, 3)) k
      on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = excluded.n`,
     [company.id, campaign, Math.floor(Date.now() / 3_600_000) - 32],
   );

@@ -90,7 +90,7 @@ test("the page of a campaign shows numbers, reasons with help, domains, and link
   );
   expect(seen).toMatchObject({ status: 200, title: "October" });
   expect(seen.html).not.toContain("data-live");
-  expect(seen.html.match(/1,234 more not recorded/g)).toHaveLength(1);
+  expect(seen.html.match(/Not recorded: 1,234 opens and 0 clicks/g)).toHaveLength(1);
   const failures = (await browser.open(at(`${campaign}/failures`))).html;
   expect(failures).toContain("No such user");
   expect(failures).toMatch(/nobody%40two\.example/);

@@ -242,7 +242,7 @@ test("sessions are listed and ended, also from a terminal; signing out ends the 
   await link("Unused");
   const { html } = await browser.open("/app/operator/sessions");
   const endOf = (name: string) =>
-    new RegExp(`row">${name}</th>(?:(?!</tr>)[\\s\\S])*?action="(/app/operator/sessions/[0-9a-f-]+/end)"`).exec(
+    new RegExp(`row"><strong>${name}</strong>(?:(?!</tr>)[\\s\\S])*?action="(/app/operator/sessions/[0-9a-f-]+/end)"`).exec(
       html,
     )![1]!;
   expect(await browser.send(endOf("Grace"))).toMatchObject({ status: 303 });

@@ -4,7 +4,7 @@ function addButtons(root) {
     text.dataset.hasButton = "";
     const button = document.createElement("button");
     button.type = "button";
-    button.className = "plain copy";
+    button.className = "copy";
     button.textContent = "Copy";
     button.setAttribute("aria-label", `Copy ${text.textContent.slice(0, 60)}`);
     button.addEventListener("click", async () => {
