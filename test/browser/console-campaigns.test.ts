@@ -136,7 +136,7 @@ test.each([LAPTOP, PHONE])(
     await open({ bypassCSP: true, ...options }, async (page) => {
       await signIn(page);
       const arrived = async (name: string) => {
-        if (name === "done") await page.getByRole("columnheader", { name: "What helps" }).waitFor();
+        if (name === "done") await page.getByRole("columnheader", { name: "What to do" }).waitFor();
         for (const details of await page.locator("details > summary").all()) await details.click();
       };
       const pages = Object.entries(PAGES()).map(([name, path]) => [name, at(path)] as const);
@@ -162,7 +162,7 @@ test("the page of a running campaign follows it to its end without a reload and 
     await expect(page.getByRole("status").textContent()).resolves.toMatch(/of 81 mails done/);
     answerMs = 0;
     await page.getByText("Sent: 80 delivered, 1 bounced").waitFor();
-    await page.getByRole("columnheader", { name: "What helps" }).waitFor();
+    await page.getByRole("columnheader", { name: "What to do" }).waitFor();
     await page.getByText("80 of 81 emails").waitFor();
     await page.getByRole("link", { name: "Show results" }).click();
     await page.getByRole("rowheader", { name: "three.example" }).waitFor();
@@ -213,6 +213,6 @@ test("a scheduled campaign is edited and cancelled by keyboard and without JavaS
     // Without a script, a link replaces the automatic update.
     await page.goto(at(`campaigns/${done}`));
     await press("link", "Show the reasons");
-    await page.getByRole("columnheader", { name: "What helps" }).waitFor();
+    await page.getByRole("columnheader", { name: "What to do" }).waitFor();
   });
 });

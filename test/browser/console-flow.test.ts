@@ -97,7 +97,7 @@ test("the input of a form is shown after an expired session, without JavaScript"
       await expireSession(page);
       await page.getByRole("button", { name: "Save" }).click();
       await signInAgain(page);
-      expect(await page.locator("#kept").innerText()).toContain("First name: Typed without a script");
+      expect(await page.locator("#kept").textContent()).toContain("First name: Typed without a script");
       expect((await company.api.get(`${E}/subscribers/${person}/`)).body.first_name).toBe("Ann");
     },
     { javaScriptEnabled: false },

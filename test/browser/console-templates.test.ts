@@ -152,7 +152,7 @@ test("the preview follows the input, runs no script, shows each view and reader,
     // Keeps the scroll position. Evaluated in the page, because the frame runs no script.
     const scrolled = "document.querySelector('iframe').contentDocument.documentElement.scrollTop";
     await page.evaluate(`${scrolled} = 400`);
-    await page.getByLabel("As this subscriber").fill("grace@example.com");
+    await page.getByLabel("Preview as subscriber").fill("grace@example.com");
     await inFrame(page, "First New York");
     expect(await page.evaluate(scrolled)).toBe(400);
 
@@ -174,7 +174,7 @@ test("the preview follows the input, runs no script, shows each view and reader,
     expect(await page.frameLocator("iframe").locator("h1, a").count()).toBe(0);
 
     // An error is shown at its line, with a button that leads there.
-    await page.getByLabel("Written in").selectOption("mjml");
+    await page.getByLabel("Format").selectOption("mjml");
     await body.fill("<mjml>\n<mj-body>\n<mj-nonsense/>\n</mj-body>\n</mjml>");
     await page.getByRole("button", { name: "Go to line 3" }).click();
     expect(await page.evaluate("document.getSelection().toString()")).toBe("<mj-nonsense/>");
@@ -289,8 +289,8 @@ test("the editor saves without JavaScript, a button updates the preview frame, a
     await signIn(page, `templates/${template}`);
     await page.getByLabel("Subject", { exact: true }).fill("Plainly");
     await page.getByLabel("Content", { exact: true }).fill("<p>Plain [[first_name]]</p>");
-    await page.getByLabel("As this subscriber").fill("grace@example.com");
-    await page.getByRole("button", { name: "Update the preview" }).click();
+    await page.getByLabel("Preview as subscriber").fill("grace@example.com");
+    await page.getByRole("button", { name: "Update preview" }).click();
     await inFrame(page, "Plain Grace");
     await page.getByRole("button", { name: "Save" }).click();
     await seen(page, /No visible unsubscribe link/);

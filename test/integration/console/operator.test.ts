@@ -242,9 +242,9 @@ test("sessions are listed and ended, also from a terminal; signing out ends the 
   await link("Unused");
   const { html } = await browser.open("/app/operator/sessions");
   const endOf = (name: string) =>
-    new RegExp(`row"><strong>${name}</strong>(?:(?!</tr>)[\\s\\S])*?action="(/app/operator/sessions/[0-9a-f-]+/end)"`).exec(
-      html,
-    )![1]!;
+    new RegExp(
+      `row"><strong>${name}</strong>(?:(?!</tr>)[\\s\\S])*?action="(/app/operator/sessions/[0-9a-f-]+/end)"`,
+    ).exec(html)![1]!;
   expect(await browser.send(endOf("Grace"))).toMatchObject({ status: 303 });
   expect(await other.open("/app/operator")).toMatchObject({ status: 303, location: "/app/operator/sign-in" });
   expect(await browser.send(endOf("Unused"))).toMatchObject({ status: 303 });

@@ -112,7 +112,7 @@ test("versions are listed, compared by line, and restored as the newest", async 
   expect(html).not.toMatch(/<h3[^>]*>Subject/);
   expect(await browser.send(`${path}/1/restore`)).toMatchObject({ status: 303 });
   expect((await read(id)).body).toBe("<p>one</p>\n<p>two</p>");
-  expect((await browser.open(`${path}/3?with=1`)).html).toContain("Nothing differs.");
+  expect((await browser.open(`${path}/3?with=1`)).html).toContain("These versions are the same.");
   for (const none of ["99", "0", "x"]) expect((await browser.open(`${path}/${none}`)).status).toBe(404);
   expect((await browser.send(`${path}/x/restore`)).status).toBeGreaterThanOrEqual(400);
 });
@@ -176,7 +176,7 @@ test("a file is uploaded, found, offered in the editor, and deleted after a page
   expect((await browser.open(at("templates/new"))).html).toContain(`data-image="${url}"`);
 
   const path = at(`media/${id}/delete`);
-  expect((await browser.open(path)).html).toContain("No template and none of your newest 1,000 campaigns uses it.");
+  expect((await browser.open(path)).html).toContain("No template uses it, nor any of your newest 1,000 campaigns.");
   await make({ name: "With the logo", body: `<img src="${url}" alt="">` });
   const asked = await browser.open(path);
   expect(asked.html).toContain("Templates that show it: 1.");
@@ -204,7 +204,7 @@ test("a file that is empty, missing or larger than the plan allows is refused wi
   const full = await theirs.attach(`/app/${small.id}/media`, file("more.png"));
   expect(full).toMatchObject({ status: 403, title: "Media" });
   expect(full.html).toContain("Media storage is full.");
-  expect(full.html).toContain("Delete files that you no longer need");
+  expect(full.html).toContain("Delete files you no longer need");
 });
 
 test("a viewer reads templates and media, sees no form that writes, and is refused; another company's are 404", async () => {
@@ -281,7 +281,7 @@ test("a button converts placeholders of other products and broken links, and sav
       "&lt;p&gt;[[first_name]]&lt;/p&gt;&lt;a href=&quot;https://www.shop.example.com&quot;&gt;",
     );
     expect(page.html).toContain("\n[[city]]</textarea>");
-    expect(page.html).toContain("Check the content, then save it.");
+    expect(page.html).toContain("Check the content, then save.");
   }
   expect((await read(id)).subject).not.toContain("first_name]] Hi");
   const mjml = await browser.send(at("templates/new"), {
