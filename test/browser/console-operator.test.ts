@@ -81,7 +81,7 @@ test.each([LAPTOP, PHONE, ZOOMED])(
 );
 
 test("a table refreshes without losing scroll position or focus, and shows when the session has ended", async () => {
-  await open({ viewport: { width: 360, height: 640 } }, async (page) => {
+  await open({ viewport: { width: 660, height: 640 } }, async (page) => {
     await signIn(page, "Grace");
     await page.goto(`${app.url}/app/operator/campaigns`);
     const row = page.getByRole("link", { name: /October newsletter/ });

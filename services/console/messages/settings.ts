@@ -95,11 +95,6 @@ export const company = {
   yes: "Yes",
   no: "No",
   noServer: "None",
-  domainActive: "In use: links in new emails start with it",
-  domainPending: "Not verified yet",
-  domainHint: "We check every minute and use it once it is verified. Do one of these:",
-  domainRecord: "Publish this DNS record:",
-  domainToken: "Or serve the text below at this address:",
   groups: {
     general: { title: "General", intro: "Who your subscribers hear from, and when your days start." },
     tracking: {
@@ -108,7 +103,6 @@ export const company = {
     },
     forms: { title: "Sign-up forms", intro: "The public form that adds people to your lists." },
     sending: { title: "Sending safety", intro: "When a campaign must not start, and when it stops by itself." },
-    domain: { title: "Tracking domain", intro: "Use your own host in links instead of this service's." },
   },
   fields: {
     name: { label: "Name", hint: "Shown on public pages and in email headers." },
@@ -150,7 +144,6 @@ export const company = {
     hardBounces: { label: "Stop when hard bounces exceed (%)", hint: "Addresses that do not exist." },
     complaints: { label: "Stop when complaints exceed (%)", hint: "People who marked your email as spam." },
     after: { label: "Start checking after (emails)", hint: "The first few say little." },
-    domain: { label: "Host", hint: "Such as read.example.com. Leave blank to use this service's host." },
   },
 } as const;
 

@@ -1,6 +1,5 @@
 /** Company settings, one form per group, and deleting the company. */
 import { isServiceError } from "../../lib/errors.ts";
-import { ownHost } from "../../lib/links-base.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { passwordField } from "../form-fields.ts";
@@ -70,7 +69,6 @@ async function settingsOf(visit: CompanyVisit, timezone: string): Promise<Record
       percent("complaint_percent", t.complaints.label, t.complaints.hint),
       { name: "guard.after", value: "number", ...t.after, attributes: { min: 1, inputmode: "numeric" } },
     ],
-    domain: [{ name: "tracking_domain", value: "nullable", ...t.domain, attributes: { maxlength: 253 } }],
   };
 }
 
@@ -101,9 +99,7 @@ async function show(visit: CompanyVisit, sent?: Sent): Promise<Answer> {
     view: "company",
     title: messages.company.title,
     values: {
-      settings: company,
       groups,
-      serviceHost: ownHost(),
       mayWrite: may(visit, "accounts.updateCompany"),
       deletePath: may(visit, "accounts.deleteCompany") ? companyPath(visit, "settings/company/delete") : undefined,
     },
@@ -130,7 +126,6 @@ export const saveGeneral = saveGroup("general");
 export const saveTracking = saveGroup("tracking");
 export const saveForms = saveGroup("forms");
 export const saveSending = saveGroup("sending");
-export const saveDomain = saveGroup("domain");
 
 /** Counts what is deleted with the company; long lists are counted by the total of their first page. */
 async function whatGoes(visit: CompanyVisit) {
