@@ -15,6 +15,7 @@ import { search } from "./messages/search.ts";
 import { segments } from "./messages/segments.ts";
 import { bounces, domains, recipientDomains, servers } from "./messages/sending.ts";
 import * as settings from "./messages/settings.ts";
+import { starters } from "./messages/starters.ts";
 import { peopleMessages, person, subscribers } from "./messages/subscribers.ts";
 import { media, templates } from "./messages/templates.ts";
 import { visual } from "./messages/visual.ts";
@@ -37,6 +38,7 @@ export const messages = {
   newCampaign,
   overview,
   templates,
+  starters,
   media,
   visual,
   people: peopleMessages,

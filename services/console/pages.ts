@@ -114,6 +114,7 @@ import {
 import { checkServer, makeDefault, sendTestMail, serverPage, serversPage } from "./pages/servers.ts";
 import { signIn, signInPage, signOut } from "./pages/sign-in.ts";
 import { addCompany, newCompanyPage, signUp, signUpPage } from "./pages/sign-up.ts";
+import { starterFrame, startersPage } from "./pages/starters.ts";
 import { addSubscriber, bulkAction, exportSubscribers, subscribersPage } from "./pages/subscribers.ts";
 import {
   exportSuppressions,
@@ -219,6 +220,8 @@ export const companyPages: Table<CompanyVisit> = {
   templates: { page: templatesPage },
   "templates/new/visual": { page: newVisualPage, form: makeVisual },
   "templates/visual-preview": { form: previewVisual },
+  "templates/starters": { page: startersPage },
+  "templates/starters/:id": { page: starterFrame },
   "templates/new": { page: newTemplatePage, form: makeTemplate },
   "templates/preview": { form: showPreview },
   "templates/findings": { form: showFindings },

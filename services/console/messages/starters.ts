@@ -1,0 +1,13 @@
+/** Texts for the gallery of starter templates. The starters' own texts: services/lib/design/starters/. */
+export const starters = {
+  title: "Start a template",
+  lead: "Choose a design to begin with. All of it can be changed.",
+  empty: "Start empty",
+  html: "Write HTML",
+  kinds: {
+    newsletter: "Newsletters",
+    marketing: "Campaigns",
+    lifecycle: "Welcome and stay in touch",
+    transactional: "Emails that your programs send",
+  },
+};
