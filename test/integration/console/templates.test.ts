@@ -1,5 +1,6 @@
 /** Templates and media in the console, as a browser without JavaScript sees them. */
 import { query } from "../../../models/database/db.ts";
+import { STARTERS } from "../../../services/lib/design/starters/starters.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 import { type ConsoleBrowser, signIn } from "../../support/console-browser.ts";
@@ -61,6 +62,21 @@ test("a template is created, checked, found, edited, duplicated and deleted afte
   expect(asked.html).toContain("Drafts that use it: 1.");
   expect(await browser.send(`${path}/delete`)).toMatchObject({ status: 303 });
   expect((await browser.open(path)).status).toBe(404);
+});
+
+test("twenty starter templates are shown as they would look, in the company's brand, and can be saved", async () => {
+  await company.api.patch(`/api/companies/${company.id}/`, { branding: { color: "#7a1f3d", name: "Lantern Books" } });
+  const { html } = await browser.open(at("templates/starters"));
+  expect(html.match(/class="starter"/g)).toHaveLength(20);
+  for (const { id, name, subject, preheader, design } of STARTERS) {
+    const frame = await browser.open(at(`templates/starters/${id}`));
+    expect(frame.html).toMatch(/Lantern Books/);
+    expect(frame.html).not.toMatch(/<script|\[\[/);
+    const made = await company.api.post("/api/emails/templates/", { name, subject, preheader, design });
+    expect([made.status, made.body.design]).toEqual([201, design]);
+  }
+  const sale = await browser.open(at("templates/starters/sale"));
+  expect(sale.html).toMatch(/background:#7a1f3d/i);
 });
 
 test("a refused form is shown again with all that was typed, and MJML errors name their line and show it", async () => {
