@@ -82,16 +82,14 @@ export const campaigns: Starter[] = [
     design: marketing(
       section(
         heading("How did we do?", "1", { align: "center" }),
-        centred("One click is enough. From 1 (not at all) to 5 (very much): would you recommend us?"),
+        centred("One click is enough: would you recommend us?"),
+        button("Yes, very much", `${SITE}/survey?answer=5`, { wide: true }),
+        button("Yes", `${SITE}/survey?answer=4`, { wide: true }),
+        button("Perhaps", `${SITE}/survey?answer=3`, { wide: true }),
+        button("Rather not", `${SITE}/survey?answer=2`, { wide: true }),
+        button("Not at all", `${SITE}/survey?answer=1`, { wide: true }),
+        { ...small("Your answer is stored without your name."), align: "center" },
       ),
-      columns(
-        [1, 2, 3, 4].map((no) => column(button(`${no}`, `${SITE}/survey?answer=${no}`, { align: "center" }))),
-        { stack: false },
-      ),
-      section(button("5: very much", `${SITE}/survey?answer=5`, { align: "center" }), {
-        ...small("Your answer is stored without your name."),
-        align: "center",
-      }),
     ),
   },
   {
