@@ -52,6 +52,11 @@ export async function starterFrame(visit: CompanyVisit): Promise<RawResponse> {
   const starter = starterOf(visit.params.id);
   if (!starter) return mailFrame("");
   const { subject, preheader, design } = starter;
-  const { html } = await callIn(visit, "renderer.previewContent", { subject, preheader, design: { ...design }, variables: SAMPLES });
+  const { html } = await callIn(visit, "renderer.previewContent", {
+    subject,
+    preheader,
+    design: { ...design },
+    variables: SAMPLES,
+  });
   return mailFrame(html);
 }

@@ -37,12 +37,17 @@ export async function duplicateTemplate(visit: CompanyVisit): Promise<Answer> {
     id: _,
     created_at,
     updated_at,
+    body,
     ...content
   } = await callIn(visit, "renderer.getTemplate", {
     id: visit.params.id!,
   });
   const name = messages.templates.copyOf(content.name).slice(0, MAX_NAME).toWellFormed();
-  const copy = await callIn(visit, "renderer.createTemplate", { ...content, name });
+  const copy = await callIn(visit, "renderer.createTemplate", {
+    ...content,
+    name,
+    ...(content.design ? {} : { body }),
+  });
   return { goTo: templatesPath(visit, copy.id), notice: "duplicated" };
 }
 

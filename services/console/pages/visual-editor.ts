@@ -1,5 +1,6 @@
 /** The visual editor of a template: its page, its saves as JSON, and the preview of what is not saved yet. */
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
+import type { Starter } from "../../lib/design/starters/build.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
@@ -8,6 +9,7 @@ import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, may, requireMay } from "../request.ts";
 import { timeOf } from "../times.ts";
 import { asJson } from "./media.ts";
+import { starterOf } from "./starters.ts";
 import { conflictOf, offers } from "./template-editor.ts";
 import { readerOf } from "./template-form.ts";
 import { editorFrame } from "./template-preview.ts";
@@ -17,18 +19,26 @@ import { brandFor, fieldsFor } from "./visual-offers.ts";
 type Template = ReturnsOf<"renderer.getTemplate">;
 type Content = ParamsOf<"renderer.createTemplate"> & { unchanged_since?: string };
 
+const mailOf = (starter?: Starter) =>
+  starter && {
+    name: starter.name,
+    subject: starter.subject,
+    preheader: starter.preheader,
+    template_type: starter.kind === "transactional" ? ("transactional" as const) : ("marketing" as const),
+  };
+
 const EMPTY = { name: "", subject: "", preheader: "", template_type: "marketing" } as const;
 
-async function show(visit: CompanyVisit, template?: Template): Promise<Answer> {
+async function show(visit: CompanyVisit, template?: Template, starter?: Starter): Promise<Answer> {
   const [offered, brand, fields] = await Promise.all([offers(visit), brandFor(visit), fieldsFor(visit)]);
-  const { name, subject, preheader, template_type } = template ?? EMPTY;
+  const { name, subject, preheader, template_type } = template ?? { ...EMPTY, ...mailOf(starter) };
   const t = messages.templates;
   const html = templatesPath(visit, `${template?.id ?? "new"}?mode=html`);
   const boot = {
     id: template?.id ?? null,
     seen: template?.updated_at ?? null,
     mail: { name, subject, preheader: preheader ?? "", template_type },
-    design: template?.design ?? null,
+    design: template?.design ?? starter?.design ?? null,
     brand,
     fields,
     readers: offered.readers,
@@ -49,7 +59,7 @@ async function show(visit: CompanyVisit, template?: Template): Promise<Answer> {
 
 export async function newVisualPage(visit: CompanyVisit): Promise<Answer> {
   requirePermission("renderer.createTemplate", visit.company);
-  return show(visit);
+  return show(visit, undefined, starterOf(visit.query.from));
 }
 
 export async function visualPage(visit: CompanyVisit): Promise<Answer> {

@@ -77,6 +77,10 @@ test("twenty starter templates are shown as they would look, in the company's br
   }
   const sale = await browser.open(at("templates/starters/sale"));
   expect(sale.html).toMatch(/background:#7a1f3d/i);
+  expect((await browser.open(at("templates/new/visual?from=sale"))).html).toContain("20 % off until Sunday");
+  const [first] = (await company.api.get("/api/emails/templates/?search=Newsletter: one")).body.results;
+  const copy = await browser.send(at(`templates/${first.id}/duplicate`));
+  expect(await read(copy.location!.split("/").at(-1)!.split("?")[0]!)).toMatchObject({ design: STARTERS[0]!.design });
 });
 
 test("a refused form is shown again with all that was typed, and MJML errors name their line and show it", async () => {
