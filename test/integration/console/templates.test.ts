@@ -199,7 +199,7 @@ test("a file is uploaded, found, offered in the editor, and deleted after a page
   expect((await browser.open(path)).html).toContain("No template uses it, nor any of your newest 1,000 campaigns.");
   await make({ name: "With the logo", body: `<img src="${url}" alt="">` });
   const asked = await browser.open(path);
-  expect(asked.html).toContain("Templates that show it: 1.");
+  expect(asked.html).toContain("Templates that use it: 1.");
   expect(asked.html).toContain("With the logo");
   expect(await browser.send(path)).toMatchObject({ status: 303 });
   expect((await browser.open(path)).status).toBe(404);
