@@ -27,6 +27,7 @@ import { Membership } from "./membership.ts";
 import { Plan } from "./plan.ts";
 import { RecoveryCode } from "./recovery-code.ts";
 import { RefreshToken } from "./refresh-token.ts";
+import { SavedBlock } from "./saved-block.ts";
 import { Segment } from "./segment.ts";
 import { SendChunk } from "./send-chunk.ts";
 import { SentEmail } from "./sent-email.ts";
@@ -63,6 +64,7 @@ const MODELS = [
   RecipientPart,
   RecoveryCode,
   RefreshToken,
+  SavedBlock,
   Segment,
   SendChunk,
   SentEmail,

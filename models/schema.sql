@@ -1776,6 +1776,18 @@ create table sample_data (
   constraint sample_data_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
 
+create table saved_blocks (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  blocks jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint saved_blocks_pkey PRIMARY KEY (id),
+  constraint saved_blocks_company_id_id_key UNIQUE (company_id, id),
+  constraint saved_blocks_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
 create table segments (
   id uuid not null,
   company_id uuid not null,

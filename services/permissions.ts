@@ -93,6 +93,11 @@ const TABLE = {
   "renderer.getVersion": reads("campaigns"),
   "renderer.restoreVersion": writes("campaigns"),
   "renderer.updateDesigns": writes("campaigns"),
+  "renderer.listSavedBlocks": reads("campaigns"),
+  "renderer.createSavedBlock": writes("campaigns"),
+  "renderer.getSavedBlock": reads("campaigns"),
+  "renderer.updateSavedBlock": writes("campaigns"),
+  "renderer.removeSavedBlock": writes("campaigns"),
 
   "smtp-sender.listConfigs": reads("settings"),
   "smtp-sender.createConfig": settings,

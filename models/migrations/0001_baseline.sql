@@ -1757,6 +1757,17 @@ create table sample_data (
   constraint sample_data_pkey primary key (company_id)
 );
 
+create table saved_blocks (
+  id uuid not null,
+  company_id uuid not null,
+  name text not null,
+  blocks jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint saved_blocks_pkey primary key (id),
+  constraint saved_blocks_company_id_id_key unique (company_id, id)
+);
+
 create table segments (
   id uuid not null,
   company_id uuid not null,
@@ -2128,6 +2139,7 @@ alter table memberships add constraint memberships_user_id_fkey FOREIGN KEY (use
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table refresh_tokens add constraint refresh_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table sample_data add constraint sample_data_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
+alter table saved_blocks add constraint saved_blocks_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table segments add constraint segments_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table smtp_configs add constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table suppressions add constraint suppressions_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;

@@ -61,6 +61,7 @@ const OF_COMPANY = [
     "erased_addresses",
     "import_errors",
     "idempotency_keys",
+    "saved_blocks",
     "template_versions",
     "templates",
   ].map((table) => byCompany(table)),

@@ -148,6 +148,11 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/templates/:id/versions/`, "renderer.listVersions"),
   route("GET", `${E}/templates/:id/versions/:version/`, "renderer.getVersion"),
   route("POST", `${E}/templates/:id/versions/:version/restore/`, "renderer.restoreVersion"),
+  route("GET", `${E}/saved-blocks/`, "renderer.listSavedBlocks", list),
+  route("POST", `${E}/saved-blocks/`, "renderer.createSavedBlock", created),
+  route("GET", `${E}/saved-blocks/:id/`, "renderer.getSavedBlock"),
+  route("PATCH", `${E}/saved-blocks/:id/`, "renderer.updateSavedBlock"),
+  route("DELETE", `${E}/saved-blocks/:id/`, "renderer.removeSavedBlock"),
 
   // SMTP configurations
   route("GET", `${E}/smtp-configs/`, "smtp-sender.listConfigs", list),

@@ -33,6 +33,7 @@ export const AUDIT_ACTIONS = [
   "list.deleted",
   "segment.deleted",
   "template.deleted",
+  "saved_block.deleted",
   "suppression.deleted",
   "suppressions.imported",
   "suppressions.exported",

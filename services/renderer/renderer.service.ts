@@ -14,6 +14,13 @@ import { ArchivedMails } from "./render-archived.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
 import { renderTests } from "./render-tests.ts";
+import {
+  createSavedBlock,
+  getSavedBlock,
+  listSavedBlocks,
+  removeSavedBlock,
+  updateSavedBlock,
+} from "./saved-blocks.ts";
 import { getVersion, listVersions } from "./template-versions.ts";
 import {
   createTemplate,
@@ -70,6 +77,15 @@ export default defineService("renderer", contract, {
     previewContent: { validate: syntaxErrors, handler: (ctx) => previewContent(companyOf(ctx), ctx.params) },
 
     updateDesigns: (ctx) => updateDesigns(companyOf(ctx), ctx.meta),
+    listSavedBlocks: (ctx) => listSavedBlocks(companyOf(ctx), ctx.params),
+    createSavedBlock: (ctx) => createSavedBlock(companyOf(ctx), ctx.params),
+    getSavedBlock: (ctx) => getSavedBlock(companyOf(ctx), ctx.params.id),
+    updateSavedBlock: (ctx) => updateSavedBlock(companyOf(ctx), ctx.params, ctx.meta),
+    async removeSavedBlock(ctx) {
+      await removeSavedBlock(companyOf(ctx), ctx.params, ctx.meta);
+      await audit(companyOf(ctx), ctx.meta, { action: "saved_block.deleted", target: ctx.params.id });
+      return null;
+    },
 
     campaignContent: (ctx) => campaignContent(companyOf(ctx), ctx.params.id, ctx.params.variant ?? null),
     previewDraft: (ctx) => previewDraft(companyOf(ctx), ctx.params),

@@ -250,6 +250,15 @@ export type EmailTemplate = {
   updated_at: UpdatedAt;
 };
 
+/** Blocks that designs share. */
+export type SavedBlock = {
+  id: Id;
+  name: NameOfUpdateSavedBlock;
+  blocks?: BlocksOfUpdateSavedBlock;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
 /** A template with warnings. */
 export type SavedTemplate = {
   id: Id;
@@ -681,7 +690,7 @@ export type ImportReport = {
   updated: Updated;
   skipped: Skipped;
   suppressed: Suppressed;
-  errors: Errors;
+  errors: ErrorsOfImportReport;
   errors_count: ErrorsCount;
   errors_url: ErrorsUrl;
   columns: Columns;
@@ -703,7 +712,7 @@ export type Import = {
   updated: Updated;
   skipped: Skipped;
   suppressed: Suppressed;
-  errors: Errors;
+  errors: ErrorsOfImportReport;
   errors_count: ErrorsCount;
   errors_url: ErrorsUrl;
   columns: Columns;
@@ -1574,6 +1583,25 @@ export type Variables = {
   [name: string]: unknown;
 };
 
+/** Templates whose mail changed; each has a new version. */
+export type UpdatedOfUpdateDesigns = number;
+
+/** Templates whose mail is the same. */
+export type Unchanged = number;
+
+/** Templates whose mail could not be made; they keep the one they have. */
+export type Failed = {
+  id: Id;
+  name: NameOfUpdateDesigns;
+  errors: Errors;
+}[];
+
+/** Name. */
+export type NameOfUpdateDesigns = string;
+
+/** Reasons. */
+export type Errors = string[];
+
 /** Numbered from 1 for each template, without gaps. */
 export type Version = number;
 
@@ -1597,6 +1625,18 @@ export type PreheaderOfGetTemplateVersion = string | null;
 
 /** Plain-text version, instead of the one derived from the HTML. Variables are allowed and not escaped; without an unsubscribe link the footer is added. Null or blank: derived. */
 export type TextBodyOfGetTemplateVersion = string | null;
+
+/** Name. */
+export type NameOfCreateSavedBlock = string;
+
+/** Sections, or blocks for a column; no other saved blocks. */
+export type BlocksOfCreateSavedBlock = (DesignSections | DesignBlocks)[];
+
+/** Name. */
+export type NameOfUpdateSavedBlock = string;
+
+/** Sections, or blocks for a column. Not in lists. */
+export type BlocksOfUpdateSavedBlock = (DesignSections | DesignBlocks)[];
 
 /** Host of the server. */
 export type Host = string;
@@ -2286,7 +2326,7 @@ export type Skipped = number;
 export type Suppressed = number;
 
 /** The first 100 errors. */
-export type Errors = {
+export type ErrorsOfImportReport = {
   row: Row;
   email: EmailOfImportSuppressions;
   error: ErrorOfImportSuppressions;
@@ -3584,18 +3624,9 @@ export interface Operations {
       };
     };
     answer: {
-      /** Templates whose mail changed; each has a new version. */
-      updated: number;
-      /** Templates whose mail is the same. */
-      unchanged: number;
-      /** Templates whose mail could not be made; they keep the one they have. */
-      failed: {
-        id: Id;
-        /** Name. */
-        name: string;
-        /** Reasons. */
-        errors: string[];
-      }[];
+      updated: UpdatedOfUpdateDesigns;
+      unchanged: Unchanged;
+      failed: Failed;
     };
   };
   /** Get a template */
@@ -3732,6 +3763,107 @@ export interface Operations {
       };
     };
     answer: SavedTemplate;
+  };
+  /** List saved blocks */
+  listSavedBlocks: {
+    request: {
+      query?: {
+        /** Page number, from 1. */
+        page?: number;
+        /** Entries per page; default 20. */
+        page_size?: number;
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
+        cursor?: string;
+        /** Text to search for, case-insensitive. */
+        search?: string;
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
+        ordering?: "created_at" | "-created_at" | "name" | "-name" | "updated_at" | "-updated_at";
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      count: Count;
+      next: NextPage;
+      previous: PreviousPage;
+      /** The entries of this page. */
+      results: SavedBlock[];
+      count_estimated?: CountEstimated;
+    };
+  };
+  /** Save blocks for several designs */
+  createSavedBlock: {
+    request: {
+      query?: {
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+      body: {
+        name: NameOfCreateSavedBlock;
+        blocks: BlocksOfCreateSavedBlock;
+      };
+    };
+    answer: SavedBlock;
+  };
+  /** Get a saved block */
+  getSavedBlock: {
+    request: {
+      path: {
+        /** Id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+    };
+    answer: SavedBlock;
+  };
+  /** Change a saved block */
+  updateSavedBlock: {
+    request: {
+      path: {
+        /** Id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+      body?: {
+        name?: NameOfCreateSavedBlock;
+        blocks?: BlocksOfCreateSavedBlock;
+      };
+    };
+    answer: {
+      id: Id;
+      name: NameOfUpdateSavedBlock;
+      blocks?: BlocksOfUpdateSavedBlock;
+      created_at: CreatedAt;
+      updated_at: UpdatedAt;
+      /** Templates that refer to it, after the change. */
+      templates: {
+        updated: UpdatedOfUpdateDesigns;
+        unchanged: Unchanged;
+        failed: Failed;
+      };
+    };
+  };
+  /** Delete a saved block */
+  removeSavedBlock: {
+    request: {
+      path: {
+        /** Id. */
+        id: string;
+      };
+      query?: {
+        /** Copies its blocks into the templates that refer to it. */
+        detach?: boolean;
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+    };
+    answer: null;
   };
   /** List SMTP configurations */
   listSmtpConfigs: {
@@ -5857,6 +5989,7 @@ export interface Operations {
           | "list.deleted"
           | "segment.deleted"
           | "template.deleted"
+          | "saved_block.deleted"
           | "suppression.deleted"
           | "suppressions.imported"
           | "suppressions.exported"
@@ -5902,6 +6035,7 @@ export interface Operations {
               | "list.deleted"
               | "segment.deleted"
               | "template.deleted"
+              | "saved_block.deleted"
               | "suppression.deleted"
               | "suppressions.imported"
               | "suppressions.exported"
@@ -6104,6 +6238,11 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
     path: "/api/emails/templates/{id}/versions/{version}/restore/",
     answer: "json",
   },
+  listSavedBlocks: { method: "GET", path: "/api/emails/saved-blocks/", answer: "json" },
+  createSavedBlock: { method: "POST", path: "/api/emails/saved-blocks/", answer: "json" },
+  getSavedBlock: { method: "GET", path: "/api/emails/saved-blocks/{id}/", answer: "json" },
+  updateSavedBlock: { method: "PATCH", path: "/api/emails/saved-blocks/{id}/", answer: "json" },
+  removeSavedBlock: { method: "DELETE", path: "/api/emails/saved-blocks/{id}/", answer: "none" },
   listSmtpConfigs: { method: "GET", path: "/api/emails/smtp-configs/", answer: "json" },
   createSmtpConfig: { method: "POST", path: "/api/emails/smtp-configs/", answer: "json" },
   getSmtpConfig: { method: "GET", path: "/api/emails/smtp-configs/{id}/", answer: "json" },

@@ -232,6 +232,7 @@ const auditActions: Record<AuditAction, string> = {
   "list.deleted": "Deleted a list",
   "segment.deleted": "Deleted a segment",
   "template.deleted": "Deleted a template",
+  "saved_block.deleted": "Deleted a saved block",
   "suppression.deleted": "Lifted a suppression",
   "suppressions.imported": "Imported suppressions",
   "suppressions.exported": "Exported suppressions",

@@ -30,7 +30,7 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: "Templates",
     description: "Subject and body with variables, conditions and loops.",
-    prefixes: [`${E}/templates/`],
+    prefixes: [`${E}/templates/`, `${E}/saved-blocks/`],
   },
   {
     name: "SMTP configurations",

@@ -30,6 +30,7 @@ const NAMED: readonly [name: string, action: string, pick: Pick, description: st
   ["SubscriberAttributes", "subscribers.create", field("attributes"), "Custom fields of a subscriber."],
   ["SubscriberList", "subscribers.getList", returned, "A named group of subscribers."],
   ["EmailTemplate", "renderer.getTemplate", returned, "Subject and body with variables."],
+  ["SavedBlock", "renderer.getSavedBlock", returned, "Blocks that designs share."],
   ["SavedTemplate", "renderer.createTemplate", returned, "A template with warnings."],
   ["SmtpConfiguration", "smtp-sender.getConfig", returned, "A mail server and its sending settings."],
   ["DkimKey", "smtp-sender.createDkimKey", returned, "A generated DKIM key."],

@@ -1,11 +1,13 @@
 /** Makes the HTML and the text part of a design. Both are stored with it, so that sending needs neither. */
 import { readDesignSource } from "../../../models/statements/read-design-source.ts";
+import { notFound } from "../errors.ts";
 import { htmlOf } from "../made-html/make-html.ts";
 import { LARGE_BODY, textErrors } from "../template/template-errors.ts";
 import { TaskLimitExceeded, workers } from "../workers/workers.ts";
 import { designErrors, savedAt } from "./check.ts";
 import { mjmlOf, textOf } from "./compile.ts";
 import type { Design } from "./design.ts";
+import { referenceErrors } from "./saved.ts";
 
 const FILE = new URL("design-errors-task.ts", import.meta.url).href;
 
@@ -29,11 +31,13 @@ export async function madeDesign(companyId: string, given: unknown, inlinesCss: 
   const faults = await errorsOf(companyId, given);
   if (faults.length > 0) return { errors: faults };
   const design = given as Design;
-  const source = await readDesignSource(companyId);
-  const missing = savedAt(design.blocks).filter(({ id }) => !source?.saved.has(id));
-  if (missing.length > 0 || !source) {
-    return { errors: missing.map(({ path }) => `${path}.id: There is no such saved block.`) };
-  }
+  const source = await readDesignSource(
+    companyId,
+    savedAt(design.blocks).map(({ id }) => id),
+  );
+  if (!source) throw notFound();
+  const errors = referenceErrors(design, source);
+  if (errors.length > 0) return { errors };
   const made = await htmlOf(companyId, { body: mjmlOf(design, source), isMjml: true, inlinesCss });
   if (made.errors) return made;
   const text = textOf(design, source);

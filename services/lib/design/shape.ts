@@ -9,6 +9,11 @@ export const DesignTree = Type.Unsafe<Record<string, unknown>>({
   type: "object",
   shownAs: { $ref: "#/components/schemas/Design" },
 });
+/** A block of any kind, at the top of a design or in a column. */
+export const BlockTree = Type.Unsafe<Record<string, unknown>>({
+  type: "object",
+  shownAs: { anyOf: [{ $ref: "#/components/schemas/DesignSections" }, { $ref: "#/components/schemas/DesignBlocks" }] },
+});
 export type DesignTree = Static<typeof DesignTree>;
 
 const pascal = (name: string) => name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());

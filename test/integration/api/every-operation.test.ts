@@ -214,6 +214,12 @@ describe("every operation", () => {
     const unsaved = await call(`POST ${E}/templates/preview/`, {}, { subject: "Hi", body: "<p>Hello</p>" });
     expect(unsaved.body).toMatchObject({ subject: "Hi", html: expect.stringContaining("Hello") });
     expect((await call(`POST ${E}/templates/update-designs/`)).body).toMatchObject({ failed: [] });
+    const blocks = [{ type: "divider" }];
+    const { id: saved } = (await call(`POST ${E}/saved-blocks/`, {}, { name: "Line", blocks })).body;
+    expect((await call(`GET ${E}/saved-blocks/`)).body.results).toMatchObject([{ name: "Line" }]);
+    expect((await call(`GET ${E}/saved-blocks/:id/`, { id: saved })).body).toMatchObject({ blocks });
+    await call(`PATCH ${E}/saved-blocks/:id/`, { id: saved }, { name: "Rule", blocks });
+    await call(`DELETE ${E}/saved-blocks/:id/`, { id: saved });
     const first = { id: things.template!, version: "1" };
     expect((await call(`GET ${E}/templates/:id/versions/`, first)).body).toHaveLength(2);
     expect((await call(`GET ${E}/templates/:id/versions/:version/`, first)).body).toMatchObject({ version: 1, body });

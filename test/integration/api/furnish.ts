@@ -22,6 +22,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     .id;
   const template = (await make(`${E}/templates/`, { name: "T", subject: "Hello", body: "<p>Hi [[first_name]]</p>" }))
     .id;
+  const saved = (await make(`${E}/saved-blocks/`, { name: "Line", blocks: [{ type: "divider" }] })).id;
   const smtp = (
     await make(`${E}/smtp-configs/`, {
       name: "Relay",
@@ -79,6 +80,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
     list,
     subscriber,
     template,
+    saved,
     version: "1",
     smtp,
     segment,
@@ -103,6 +105,7 @@ const IDS: [prefix: string, owned: string][] = [
   [`${E}/subscribers/`, "subscriber"],
   [`${E}/lists/`, "list"],
   [`${E}/templates/`, "template"],
+  [`${E}/saved-blocks/`, "saved"],
   [`${E}/smtp-configs/`, "smtp"],
   [`${E}/campaigns/`, "campaign"],
   [`${E}/drafts/`, "draft"],

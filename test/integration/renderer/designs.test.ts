@@ -120,3 +120,44 @@ test("updating designs gives those a new version whose mail the branding changes
   const versions = async (id: string) => (await own.api.get(`${PATH}${id}/versions/`)).body.length;
   expect([await versions(logo.id), await versions(plain.id)]).toEqual([2, 1]);
 });
+
+test("a saved block changes wherever it stands; one in use is deleted only with copies in its place", async () => {
+  const own = await newCompany(app);
+  const SAVED = "/api/emails/saved-blocks/";
+  const heading = (text: string) => [{ type: "heading", text }];
+  const made = await own.api.post(SAVED, { name: " Hello ", blocks: heading("One") });
+  expect([made.status, made.body]).toMatchObject([201, { name: "Hello", blocks: heading("One") }]);
+  const { id } = made.body;
+  const design = inColumn({ type: "if", variable: "vip", blocks: [{ type: "saved", id: id.toUpperCase() }] });
+  const template = (await own.api.post(PATH, { ...input, design })).body;
+  expect(template.body).toContain("One");
+  const refused = [
+    { blocks: [{ type: "saved", id }] },
+    { blocks: [{ type: "heading", text: 5 }] },
+    { blocks: inColumn({ type: "saved", id }).blocks },
+  ];
+  const errors = await Promise.all(refused.map(async (given) => (await own.api.patch(`${SAVED}${id}/`, given)).body));
+  expect(errors).toEqual([
+    { blocks: ["blocks[0]: A saved block cannot contain another one."] },
+    { blocks: ["blocks[0].text: Not a valid string."] },
+    { blocks: ["blocks[0].columns[0].blocks[0]: A saved block cannot contain another one."] },
+  ]);
+  const changed = (await own.api.patch(`${SAVED}${id}/`, { blocks: heading("Two") })).body;
+  expect(changed).toMatchObject({ name: "Hello", templates: { updated: 1, unchanged: 0, failed: [] } });
+  const read = async () => (await own.api.get(`${PATH}${template.id}/`)).body;
+  expect(await read()).toMatchObject({ design, body: expect.stringContaining("Two") });
+  const alone = { version: 1, blocks: [{ type: "saved", id }] };
+  expect((await own.api.post(PATH, { ...input, design: alone })).body).toEqual({
+    design: ["blocks[0].id: This saved block has no section, so it must be in a column."],
+  });
+  const other = await newCompany(app);
+  expect((await other.api.post(PATH, { ...input, design })).status).toBe(400);
+  const kept = await own.api.delete(`${SAVED}${id}/`);
+  expect([kept.status, kept.body.detail]).toEqual([
+    409,
+    'Templates use this block: "June". With `detach=true` they keep a copy.',
+  ]);
+  expect((await own.api.delete(`${SAVED}${id}/`, { query: { detach: "true" } })).status).toBe(204);
+  expect((await read()).design).toEqual(inColumn({ type: "if", variable: "vip", blocks: heading("Two") }));
+  expect((await own.api.get(`${SAVED}${id}/`)).status).toBe(404);
+});
