@@ -59,8 +59,8 @@ export function mjmlOf({ settings = {}, blocks }: Design, source: Source): strin
   ].join("");
   const links = `<mj-style inline="inline">a { color: ${colourOf(link_color, brand) ?? "#0b6b72"}; }</mj-style>`;
   const body = attributes({ width: `${width}px`, "background-color": colourOf(background, brand) });
-  const parts = blocks.map((block) => sectionMjml(block, source)).join("\n");
-  return `<mjml${attributes({ lang: language })}><mj-head><mj-attributes>${head}</mj-attributes>${links}</mj-head><mj-body${body}>\n${parts}\n</mj-body></mjml>`;
+  const parts = blocks.map((block) => sectionMjml(block, source)).join("");
+  return `<mjml${attributes({ lang: language })}><mj-head><mj-attributes>${head}</mj-attributes>${links}</mj-head><mj-body${body}>${parts}</mj-body></mjml>`;
 }
 
 function blockText(block: Block, source: Source): string {
