@@ -72,7 +72,7 @@ const EXPECTED: readonly Problem[] = [
   {
     status: 409,
     name: "Conflict",
-    applies: (route) => sends(route) || changesTemplate(route),
+    applies: (route) => sends(route) || changesTemplate(route) || route.action === "renderer.removeSavedBlock",
     description: "The Idempotency-Key was used with another body, or the resource changed in the meantime.",
     schemas: ["Error"],
     sentences: ["This Idempotency-Key was used with another body."],
