@@ -32,7 +32,7 @@ function expected({ method, path, access }: Route, who: Who): boolean {
     if (who === "subscribers") return /\/(subscribers|lists|segments|suppressions|imports)\//.test(path);
     if (who === "campaigns")
       return (
-        /\/(campaigns|drafts|sent-emails|events|stats|bounces|inbound|templates|media)\//.test(path) &&
+        /\/(campaigns|drafts|sent-emails|events|stats|bounces|inbound|templates|saved-blocks|media)\//.test(path) &&
         !path.includes("/send/")
       );
     return false;
