@@ -207,6 +207,7 @@ test("by keyboard alone: the same mail", async () => {
     await press("Enter");
     await page.keyboard.type("Hello [[first_name]], read on.");
     await press("Escape");
+    await focused(/^Text: Hello/);
     await add("Button", /^Button$/);
     await press("Enter");
     await page.keyboard.type("See all twelve");
@@ -300,7 +301,7 @@ test("a save over somebody else's is refused, says who it was, and can be repeat
   const { id } = (await company.api.post("/api/emails/templates/", content)).body;
   await open(LARGE, async (page) => {
     await signIn(page, "templates");
-    await page.getByRole("link", { name: "Shared" }).click();
+    await page.getByRole("link", { name: "Shared", exact: true }).click();
     await page.waitForURL(/\/visual$/);
     await text(page, "button").click();
     await page.keyboard.type("Now: ");

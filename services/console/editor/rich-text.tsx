@@ -5,7 +5,7 @@ import type { Node as RichNode } from "prosemirror-model";
 import type { EditorView } from "prosemirror-view";
 import type { RichText } from "../../lib/design/fields.ts";
 import { type Editor, useEditor } from "./context.ts";
-import { focusBlock } from "./focus.ts";
+import { blockElement } from "./focus.ts";
 import { createRichEditor, replaceText } from "./rich-editor.ts";
 import { lineSchema, richSchema } from "./rich-schema.ts";
 import { lineNode, lineValue, richNode, richValue } from "./rich-value.ts";
@@ -55,7 +55,7 @@ class Text extends Component<Props & { editor: Editor }> {
         const now = store.read();
         if (now.chip !== chip || now.marks !== marks) store.set({ chip, marks });
       },
-      onEscape: () => focusBlock(this.props.block),
+      onEscape: () => blockElement(this.props.block)?.focus(),
     });
   }
 
