@@ -6,11 +6,12 @@ FROM ${BASE} AS packages
 RUN apt-get update && apt-get install --yes --no-install-recommends tini
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Installs the locked versions without install scripts. Credentials of a private registry come from secrets, which are not
-# stored in the image.
+# Installs the locked versions without install scripts. Credentials of a private registry come from secrets, which are
+# not stored in the image.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=authorities,target=/run/authorities.pem \
   npm ci --omit=dev --ignore-scripts --no-audit
-# Bundles the editor's browser code, then removes optional packages: esbuild's binary, and Node and PostgreSQL for laptops.
+# Bundles the editor's browser code, then removes optional packages: esbuild's binary, and the Node and PostgreSQL that
+# npm installs for development.
 COPY services ./services
 RUN node services/console/bundle.ts && rm -rf services && npm prune --omit=dev --omit=optional --ignore-scripts --no-audit
 COPY scripts/image ./scripts/image
@@ -25,7 +26,8 @@ WORKDIR /app
 # Bounds the heap, which V8 would let grow to all memory; the sizes suffice for a million recipients and for 18 MB of
 # attachments. One helper thread, because garbage collection with V8's default of four delays requests on two cores.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1 NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=512 --v8-pool-size=1"
-# Holds the socket of operator commands: the user owns nothing in /app, and the root file system may be read-only.
+# Folder of the socket for operator commands. It is in /tmp, because the user owns nothing in /app and the root file
+# system may be read-only.
 ENV DATA_DIR=/tmp/flockmail
 COPY --from=packages /usr/bin/tini /usr/bin/
 COPY --from=packages /usr/share/doc/tini/copyright /usr/share/doc/tini/
@@ -40,11 +42,12 @@ COPY services ./services
 # The user "node" of the base image, by number so that Kubernetes can verify that it is not root.
 USER 1000:1000
 EXPOSE 3000 3030
-# Used by Docker only, because Kubernetes has its own probes. Checks the same as /ready.
+# Used by Docker only, because Kubernetes has its own probes. Calls /ready.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.HEALTH_PORT || 3030) + '/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# tini is process 1, because node would ignore a SIGTERM sent before it has a handler, and never reap orphans. A SIGTERM that
-# ends node that early is an orderly stop: 0 instead of 143. Without arguments all services run.
+# tini is process 1, because node would ignore a SIGTERM sent before it has a handler, and never reap orphans. If a
+# SIGTERM ends node that early, `-e 143` turns the exit code 143 into 0, because it was an orderly stop. Without
+# arguments all services run.
 ENTRYPOINT ["tini", "-e", "143", "--", "node", "node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"]
 CMD ["services/**/*.service.ts"]
 ARG VERSION=unreleased REVISION=unknown CREATED=1970-01-01T00:00:00Z

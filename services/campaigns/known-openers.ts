@@ -1,4 +1,4 @@
-/** Refuses questions about who opened or clicked a campaign without individual tracking. */
+/** Refuses requests for the people who opened or clicked a campaign that was sent without individual tracking. */
 
 import { type Queryable, queryOne } from "../../models/database/db.ts";
 import { badRequest } from "../lib/errors.ts";

@@ -1,8 +1,9 @@
-/** Finds advice for a mail server's error from its text, which is written by many different programs. */
+/** Classifies an error of a mail server or its connection by its text, which comes from many different programs. */
 type Trouble = "dns" | "connect" | "tls" | "auth" | "sender" | "later" | "other";
 
 /**
- * Patterns in order of priority: a refused login is also a 5xx reply, and a certificate error also a connection error.
+ * Patterns in order of priority, because a text may match several: a refused login may contain 5.7.1, and a certificate
+ * error may say that the connection was closed.
  */
 const SIGNS: readonly [Trouble, RegExp][] = [
   ["dns", /ENOTFOUND|EAI_AGAIN|no such host|does not exist|has no address|not on the public internet/i],

@@ -29,7 +29,7 @@ function addressOf(text: string, defaultPort: number): Address | undefined {
   return host ? { host: host.replace(/^\[|\]$/g, ""), port: Number(port ?? defaultPort) } : undefined;
 }
 
-/** Undefined if it is not such a URL. */
+/** Undefined if `url` is not a valid REDIS_URL. */
 export function parseRedisUrl(url: string): RedisTarget | undefined {
   const [, scheme, withSentinel, credentials = "", hosts, path = "", query = ""] = URL_PARTS.exec(url) ?? [];
   if (!hosts) return undefined;

@@ -3,9 +3,9 @@
  *
  *     node test/bench import [rows=1000000]
  *
- * Prints the reader alone compared with csv-parse, the whole import into a list, the same file again, bytes on disk per
- * person on a list (without the search index, which is written later), and peak memory. Uses DATABASE_URL or an
- * embedded PostgreSQL.
+ * Prints the rows per second of the whole import into a list, of importing the same file again, of the reader alone and
+ * of csv-parse alone; the bytes on disk per person on a list (without the search index, which is written later); and
+ * peak memory. Uses DATABASE_URL or an embedded PostgreSQL.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -68,7 +68,7 @@ try {
   await timed("import of new rows", importFile);
   peak();
   for (const { name, bytes } of await query<{ name: string; bytes: number }>(SIZES)) {
-    console.log(`${name.padEnd(28)} ${(bytes / rows).toFixed(0)} bytes a row, with its indexes`);
+    console.log(`${name.padEnd(28)} ${(bytes / rows).toFixed(0)} bytes per row, including the table's indexes`);
   }
   await timed("the same file again", importFile);
   peak();

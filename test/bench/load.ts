@@ -6,7 +6,7 @@ export interface Load {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Answers by status. */
+  /** Number of responses by status. */
   statuses: Record<string, number>;
 }
 
@@ -22,7 +22,10 @@ export interface LoadOptions {
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-/** Length of the first complete answer in the buffer, or 0. Requires Content-Length, which all our answers have. */
+/**
+ * Length of the first complete answer in the buffer, or 0. Without Content-Length the body counts as empty; all our
+ * responses have it.
+ */
 function answerLength(bytes: Buffer): number {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return 0;

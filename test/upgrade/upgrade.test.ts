@@ -1,7 +1,7 @@
 /**
- * Updates from the first version to this one while mail is sent and the API is used: migrations as a job beside the old
- * processes, new processes beside them, new ones alone, back to the old code on the new schema, and forward again.
- * Takes about five minutes and needs the repository's history, PostgreSQL, Redis and NATS.
+ * Updates from the first version to this one while mail is sent and the API is used: migrations run as a job beside the
+ * old processes; new processes join the old ones, then run alone; the old code comes back on the new schema; the new
+ * code takes over again. Takes about five minutes and needs the repository's history, PostgreSQL, Redis and NATS.
  */
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
@@ -22,7 +22,10 @@ const LIMITED = 600;
 const PHASE_MS = 12_000;
 const END_WITHIN_MS = 600_000;
 const CONNECTIONS = 5;
-/** A process may send no heartbeat on a busy machine for 6 s, after which the others consider it unavailable. */
+/**
+ * Largest share of requests that may get 503 and be repeated: on a busy machine a process may send no heartbeat for 6
+ * s, and the others then consider it unavailable.
+ */
 const MOST_REPEATED = 0.01;
 
 jest.setTimeout(1_500_000);
@@ -61,7 +64,7 @@ async function untilEnded(scene: Scene, ids: readonly string[]): Promise<Row[]> 
   }
 }
 
-/** The largest number in any window of this length. */
+/** Largest number of times that fall into any window of this length. */
 function mostInWindow(times: number[], windowMs: number): number {
   const sorted = times.toSorted((a, b) => a - b);
   let most = 0;
@@ -91,7 +94,10 @@ describe("an upgrade from the first version, back, and forward again, in a runni
   let long: Asked;
   let small: { listId: string; recipients: string[] };
   const entered: [number, string][] = [];
-  /** Delay of this process, which also runs the mail server: mails recorded late appear closer to the next ones. */
+  /**
+   * Event loop delay of this process, which also runs the mail server. A mail that is recorded late appears closer to
+   * the next one, so the delay is printed with the result.
+   */
   const lateness = monitorEventLoopDelay();
 
   beforeAll(async () => {
@@ -117,7 +123,7 @@ describe("an upgrade from the first version, back, and forward again, in a runni
     await sleep(PHASE_MS);
   }
 
-  test("the old version gets subscribers, finished campaigns, a slow one, and one within an hourly limit", async () => {
+  test("on the old version there are subscribers, a finished campaign, a slow campaign, and a campaign held back by an hourly limit", async () => {
     const people = addresses("upgrade", SUBSCRIBERS);
     const listId = await newList(company, "All", people);
     const few = addresses("small", SMALL);
@@ -146,7 +152,7 @@ describe("an upgrade from the first version, back, and forward again, in a runni
       listId: await newList(limited, "Some", some),
       recipients: some,
       server: await newServer(limited, scene.quick.port),
-      // More than the hourly limit is refused unless scheduled.
+      // A send to more recipients than the hourly limit is refused unless it is scheduled.
       scheduledFor: new Date(Date.now() + 2_000),
     });
     traffic = startTraffic(scene, company, await newServer(company, scene.quick.port));
@@ -203,7 +209,7 @@ describe("an upgrade from the first version, back, and forward again, in a runni
     expect(repeated).toBeLessThan(requests * MOST_REPEATED);
   });
 
-  test("all campaigns end completed, with nobody in doubt, lost or mailed twice", async () => {
+  test("all campaigns are completed, and no recipient is in doubt, lost or mailed twice", async () => {
     const asked = [...company.asked, ...limited.asked];
     const rows = await untilEnded(
       scene,
@@ -239,7 +245,9 @@ describe("an upgrade from the first version, back, and forward again, in a runni
     const times = [...scene.quick.to(sender).values()].flat();
     const most = mostInWindow(times, WINDOW_SECONDS * 1_000);
     const lateMs = Math.ceil(lateness.max / 1e6);
-    process.stdout.write(`${most} in the fullest window, ${LIMIT} allowed; noted late by ${lateMs} ms at most\n`);
+    process.stdout.write(
+      `at most ${most} mails in one window, ${LIMIT} allowed; arrivals were recorded up to ${lateMs} ms late\n`,
+    );
     if (most > LIMIT) process.stdout.write(`${timeline(times, entered)}\n`);
     expect(most).toBeLessThanOrEqual(LIMIT);
   });

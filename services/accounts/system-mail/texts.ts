@@ -11,11 +11,13 @@ interface Text {
 
 const PAGES = { verify: "verify", invitation: "invitation", reset: "reset", sign_in: "sign-in-link" } as const;
 
-/** Page where a person uses a token. */
+/** URL of the page where a person uses this token. */
 export const linkTo = (kind: Exclude<AccountTokenKind, "device">, id: string): string =>
   `${config().BASE_URL}/app/${PAGES[kind]}?token=${accountToken(kind, id)}`;
 
-/** An ISO time, to the minute. Earlier releases may have written rows without one. */
+/**
+ * Formats an ISO time to the minute. `at` is optional, because earlier releases may have written rows without a time.
+ */
 const utc = (at = "") => `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
 
 const TEXTS: { [K in SystemMailKind]: (data: SystemMailData[K], service: string) => Text } = {
@@ -30,7 +32,7 @@ If you don't want to join, ignore this email.`,
   }),
   verify: ({ tokenId }, service) => ({
     subject: `Confirm your email address for ${service}`,
-    body: `This email address was used for an account at ${service}. If this was you, confirm it within 7 days:
+    body: `Somebody created an account at ${service} with this email address. If this was you, confirm it within 7 days:
 ${linkTo("verify", tokenId)}
 
 If it wasn't you, ignore this email.`,
@@ -53,7 +55,7 @@ ${config().BASE_URL}/app/forgotten`,
     subject: `Too many wrong passwords for your account at ${service}`,
     body: `On ${utc(at)}, too many wrong passwords were entered for your account at ${service}. None of these attempts succeeded.
 
-Browsers that you have signed in from before are not affected. Others may have to wait up to 5 minutes.`,
+Browsers in which you have signed in before are not affected. Others may have to wait up to 5 minutes.`,
   }),
   key_created: ({ company, key, by }, service) => ({
     subject: `New API key for ${company}`,
@@ -66,7 +68,7 @@ If you didn't expect this, delete the key in the console under Settings, API key
     body: `${member} is now a member of ${company} on ${service} with the role "${role}".`,
   }),
   confirmation_unsent: ({ company, reason }, service) => ({
-    subject: `Confirmation emails of ${company} cannot be sent`,
+    subject: `Confirmation emails for ${company} cannot be sent`,
     body: `Someone signed up for emails from ${company} on ${service}, or changed their address, but the confirmation email could not be sent:
 ${reason}
 
@@ -86,7 +88,7 @@ ${reason}`,
   }),
 };
 
-/** `data` comes from a row that another release may have written: missing fields must not fail. */
+/** `data` comes from a row that another release may have written: it may lack fields, which must not cause an error. */
 export function systemMailText(kind: string, data: Record<string, string>): Text | null {
   if (!Object.hasOwn(TEXTS, kind)) return null;
   const text = TEXTS[kind as SystemMailKind] as (data: Record<string, string>, service: string) => Text;

@@ -1,6 +1,6 @@
 /**
- * Verifies a company's tracking domain: by a CNAME to the host of BASE_URL, or by a token that the host serves. The
- * host is untrusted: SSRF rules and limits apply, and redirects are not followed.
+ * Verifies a company's tracking domain: by a CNAME to the host of BASE_URL, or by a token that the company's host
+ * serves. That host is untrusted: SSRF rules and limits apply, and redirects are not followed.
  */
 import { config } from "../../lib/config.ts";
 import { configuredLookups, type Lookups } from "../../lib/dns-lookups.ts";
@@ -8,7 +8,10 @@ import { ownHost, TOKEN_PATH } from "../../lib/links-base.ts";
 import { getText, OtherAnswer } from "../../lib/ssrf/get-text.ts";
 import { HostError } from "../../lib/ssrf/guard.ts";
 
-/** `missing`: the host gives a wrong answer. `unknown`: it gives none and may do so later. */
+/**
+ * `missing`: there is no such DNS record, or the host gives a wrong answer. `unknown`: there was no answer, but there
+ * may be one later.
+ */
 export type Proof = "found" | "missing" | "unknown";
 
 const LOOKUP_MS = 3_000;
@@ -54,7 +57,10 @@ async function tokenProof(dns: Lookups, domain: string, token: string): Promise<
   return proofs.find((proof) => proof === "found") ?? proofs.find((proof) => proof === "unknown") ?? "missing";
 }
 
-/** Takes at most about 10 s: three DNS queries and a request, each with a timeout. */
+/**
+ * Takes at most about 15 s: up to five DNS queries one after another, and meanwhile a query and a request, each with a
+ * timeout of 3 s.
+ */
 export async function findProof(domain: string, token: string): Promise<Proof> {
   const dns = await configuredLookups(LOOKUP_MS);
   try {

@@ -17,7 +17,7 @@ export async function bodyAsSent(companyId: string, body: string, inlinesCss: bo
   return html;
 }
 
-/** Throws 400 if a body of theirs cannot be converted. */
+/** Throws 400 if the body of a variant cannot be converted. */
 export const variantsAsSent = (companyId: string, variants: readonly GivenVariant[]): Promise<GivenVariant[]> =>
   Promise.all(
     variants.map(async (variant) => {

@@ -3,7 +3,7 @@ import type { AttributeChanges, Attributes, AttributeValue } from "../../lib/att
 import type { Errors } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 
-/** Types of attributes in the form; a date is a text in date format. */
+/** Kinds of attributes in the form; a date is stored as text in the format YYYY-MM-DD. */
 export const ATTRIBUTE_KINDS = ["text", "number", "boolean", "date", "texts"] as const;
 type Kind = (typeof ATTRIBUTE_KINDS)[number];
 
@@ -28,7 +28,7 @@ const textOf = (value: AttributeValue): string => (Array.isArray(value) ? value.
 const lines = (text: string): string => text.replaceAll("\r\n", "\n");
 
 interface AttributeField {
-  /** Index that names the attribute's form fields. */
+  /** Prefix of the names of the attribute's form fields, such as "attribute.0". */
   at: string;
   name: string;
   kind: Kind;

@@ -14,7 +14,8 @@ const t = messages.person;
 const read = (visit: CompanyVisit) => callIn(visit, "subscribers.get", { id: visit.params.id! });
 
 /**
- * Path of the suppressions page, searched for the address, or for its domain if the address itself is not suppressed.
+ * Path of the suppressions page that searches for the address or, if the address itself is not suppressed, for the last
+ * two labels of its domain.
  */
 async function pathOfSuppression(visit: CompanyVisit, email: string): Promise<string> {
   const { count } = await callIn(visit, "subscribers.listSuppressions", { search: email, page_size: 1 });
@@ -74,7 +75,7 @@ export const changePerson = (visit: CompanyVisit): Promise<Outcome | Answer> =>
 
 const ofList = async (visit: CompanyVisit) => callIn(visit, "subscribers.getList", { id: visit.form.list ?? "" });
 
-/** Shows errors of the list form at the lists. */
+/** Shows the page again, with the errors of the list form below the heading "Lists". */
 const atLists =
   (visit: CompanyVisit) =>
   (errors: Errors): Promise<Answer> =>
@@ -114,13 +115,13 @@ export async function deletePerson(visit: CompanyVisit): Promise<Answer> {
 }
 
 /**
- * Requires the address to be typed again: unlike all other operations, adding the person again does not undo an
- * erasure.
+ * Requires the address to be typed again, because an erasure, unlike all other operations, cannot be undone by adding
+ * the person again.
  */
 export async function erasePerson(visit: CompanyVisit): Promise<Outcome | Answer> {
   const { email } = await read(visit);
   const typed = (visit.form.email ?? "").trim();
-  // People without the permission get the action's 403, whatever they typed.
+  // Users without the permission get 403 from the action, whatever they typed.
   if (typed.toLowerCase() !== email.toLowerCase() && may(visit, "subscribers.erase")) {
     return { ...(await show({ ...visit, form: {} }, { erase: [t.eraseOther] })), status: 400 };
   }

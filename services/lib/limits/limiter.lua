@@ -1,5 +1,6 @@
--- KEYS[1] hash: bucket -> n. A window with a ledger also has run (the server it was counted on) and epoch.
--- ARGV: command, n, limit (-1: none), window ms, bucket ms (0: a fixed window, all of it bucket 0), run ("": no ledger), then
+-- KEYS[1] hash: bucket -> n. A window with a ledger also has the fields run (run id of the Redis server that counted)
+-- and epoch. ARGV: command (take, give or begin), n, limit (-1: none), window ms, bucket ms (0: a fixed window, all of
+-- it bucket 0), run ("": no ledger), then
 --   give: bucket
 --   begin: epoch, then bucket, n, ...
 -- Replies {granted, bucket, retry after ms, used, epoch}. {-1}: the count is lost, and "begin" must come first.
@@ -26,7 +27,7 @@ local known = run ~= '' and redis.call('HMGET', KEYS[1], 'run', 'epoch') or {}
 
 if command == 'begin' then
   if known[1] == run and tonumber(known[2]) >= tonumber(ARGV[7]) then return {0} end
-  -- Counts without an epoch are of a time without a limit: they are in no ledger, and stay.
+  -- Tokens counted while there was no limit have no epoch and are in no ledger: their counts are kept.
   if known[1] then redis.call('DEL', KEYS[1]) end
   for i = 8, #ARGV, 2 do
     local count = tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0')
@@ -58,7 +59,7 @@ if granted > 0 then
 end
 local retry = 0
 if granted < n or (n == 0 and limit >= 0 and total > 0) then
-  -- Until the oldest bucket that holds something stops counting.
+  -- The retry time is when the oldest non-empty bucket leaves the window.
   if fixed then
     local left = redis.call('PTTL', KEYS[1])
     retry = left > 0 and left or window

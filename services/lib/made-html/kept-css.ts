@@ -1,6 +1,6 @@
-/** Selects the CSS that cannot be inlined and must stay in the sheet. */
+/** Selects the CSS that cannot be inlined and must stay in the style sheet. */
 
-/** End of the string or comment that starts at `at`, else the next character. */
+/** Position after the string, comment or escape that starts at `at`; otherwise the next position. */
 function skip(css: string, at: number): number {
   const char = css[at]!;
   if (char === "\\") return at + 2;

@@ -1,7 +1,7 @@
 /**
- * Compiles an MJML template to the HTML that is sent. Its `[[…]]` and the contents of texts, tables and buttons are set
- * aside while mrml works, because MJML passes them through unparsed; a condition or loop may also be placed between
- * components.
+ * Compiles an MJML template to the HTML that is sent. While mrml runs, placeholders stand for the template's `[[…]]`
+ * and for the contents of texts, tables and buttons, which MJML leaves unparsed but mrml would parse. A condition or
+ * loop may also be placed between components.
  */
 import { compileTemplate, place } from "../template/compile.ts";
 import type { TemplateError } from "../template/lexer.ts";
@@ -40,7 +40,7 @@ function prepared(
     ...raws.flatMap((raw) => {
       if (styles.includes(raw)) return [{ ...raw.element, by: "" }];
       const written = text.slice(raw.start, raw.end);
-      // Applies also where it becomes an attribute.
+      // mrml also writes the title into an attribute, so its quotation marks are escaped.
       const content = raw.name === "mj-title" ? written.replaceAll('"', "&quot;") : written;
       return content.trim() === "" ? [] : [{ start: raw.start, end: raw.end, by: tags.keep(content) }];
     }),
@@ -78,7 +78,7 @@ function prepared(
 
 type Failure = Exclude<ReturnType<typeof mrmlOf>, undefined> & { type: "error" };
 
-/** Position at which mrml stopped: as bytes, or as line and column. */
+/** Index in `source` at which mrml stopped. mrml reports it in bytes, or as line and column. */
 function failedAt(failure: Failure, source: string): number | undefined {
   if (failure.origin !== "parser") return undefined;
   const { details } = failure;
@@ -90,18 +90,23 @@ function failedAt(failure: Failure, source: string): number | undefined {
 }
 
 function sentenceOf(failure: Failure): string {
-  if (failure.origin !== "parser") return `It cannot be compiled to HTML (${failure.message})`;
+  if (failure.origin !== "parser") return `The template cannot be compiled to HTML (${failure.message})`;
   const { details } = failure;
-  if (details.type === "parser-error") return `No MJML (${details.source.replace(/ at \d+:\d+/g, "")})`;
+  if (details.type === "parser-error") return `This is not valid MJML (${details.source.replace(/ at \d+:\d+/g, "")})`;
   if (details.type === "missing-attribute") return `The attribute "${details.name}" is missing`;
-  return details.type === "unexpected-element" ? "This element is not allowed here" : `No MJML (${details.type})`;
+  return details.type === "unexpected-element"
+    ? "This element is not allowed here"
+    : `This is not valid MJML (${details.type})`;
 }
 
 const placed = (errors: readonly TemplateError[], template: string): MadeHtml => ({
   errors: errors.map(({ sentence, at }) => `${sentence} at ${place(template, at)}.`),
 });
 
-/** A lost condition, loop or end of one: the rest would mean something else. */
+/**
+ * Returns the first tag of a condition or loop, or of its end, that MJML left out of the HTML: without it the template
+ * would mean something else.
+ */
 function lostFrom(tags: TagsAside, html: string): string | undefined {
   const found = new Set(tags.blocksIn(html));
   const no = tags.blocksIn(tags.text).find((block) => !found.has(block));
@@ -127,10 +132,10 @@ export function htmlOfMjml(template: string): MadeHtml {
       ? { errors: [`${sentence}.`] }
       : placed([{ sentence, at: tags.positionOf(positionOf(at)) }], template);
   }
-  // An unknown language is not declared, so that readers' programs detect it.
+  // lang="und" (unknown) is removed, so that email clients and screen readers detect the language.
   const content = result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', "");
   const lost = lostFrom(tags, tags.withParts(content) + inlineCss);
-  if (lost) return { errors: [`${lost} cannot stand where it does: MJML leaves it out.`] };
+  if (lost) return { errors: [`${lost} is not allowed in this place: MJML would leave it out.`] };
   const html = tags.restored(content);
   if (!inlineCss) return { html };
   return { html: withInlinedCss(html, { extraCss: tags.restored(inlineCss), appliesSheets: false }) };

@@ -9,7 +9,7 @@ function forget(): void {
   delete require.cache[require.resolve("mrml")];
 }
 
-/** Undefined if it failed: the source exceeds its memory or stack. */
+/** Undefined if mrml ran out of memory or stack. */
 export function mrmlOf(source: string): ToHtmlResult | undefined {
   const { Engine } = require("mrml") as typeof import("mrml");
   const engine = new Engine();

@@ -1,9 +1,9 @@
 /**
  * Compiles a template: text in, a tree or error sentences out. Pure, never throws.
  *
- * Not nunjucks: an email is assembled from static text that was encoded for the wire once per campaign (the renderer's
- * mime/skeleton.ts), which needs the pieces of a template, and a nunjucks template is one opaque function that returns a
- * string. It is also slower, and everything it can do beyond `[[…]]` would have to be disabled.
+ * Nunjucks is not used: an email is assembled from static text that is encoded for the wire once per campaign (the
+ * renderer's mime/skeleton.ts). This needs the pieces of a template, but a nunjucks template is one opaque function
+ * that returns a string. Nunjucks is also slower, and everything it can do beyond `[[…]]` would have to be disabled.
  */
 import { type TemplateError, type Token, tokenize } from "./lexer.ts";
 import { MAX_NESTING, tooDeepAt } from "./nesting.ts";
@@ -18,10 +18,12 @@ type Compiled = { template: Template; errors?: undefined } | { template?: undefi
 
 export const MAX_BODY_LENGTH = 1_000_000;
 export const MAX_SUBJECT_LENGTH = 998;
-/** Maximum tags. An email has about a dozen; each costs time per recipient and memory per program. */
+/**
+ * Maximum number of tags. An email has about a dozen; each costs time per recipient and memory per compiled template.
+ */
 const MAX_TAGS = 10_000;
 
-/** A line (subject, preheader), HTML, or text without markup. */
+/** "subject": one line (also preheaders). "body": HTML. "text": plain text or MJML, whose nesting is not checked. */
 export type Kind = "subject" | "body" | "text";
 
 /** The first few errors are enough to fix a template. */
@@ -47,7 +49,7 @@ export function compileTemplate(source: string, kind: Kind): Compiled {
   if (source.length > limit) return { errors: [`Longer than ${limit} characters.`] };
   const { tokens, errors } = tokenize(source);
   const { nodes, errors: structural } = parse(tokens);
-  // An invalid tag makes its block look unbalanced, so structural errors are reported only without invalid tags.
+  // An invalid tag makes its block look unbalanced, so structural errors are reported only if no tag is invalid.
   const syntax: TemplateError[] = errors.length > 0 ? errors : structural;
   const reported = syntax.length > 0 ? syntax : excesses(source, tokens, kind);
   if (reported.length > 0) {

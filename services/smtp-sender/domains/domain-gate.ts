@@ -1,8 +1,9 @@
 /**
- * Decides which mail may be sent to its recipient domain now, for one SMTP configuration on this node, by
- * `domain_limits` and by domain back-offs (domain-back-off.ts). Emails get a domain token before they are marked: one
- * without a token is postponed in its row, where it blocks no other mail and uses no memory. One with a token must be
- * handed over within the token's life or ask again.
+ * Decides which emails may be sent to their recipient domain now, for one SMTP configuration on this node, by
+ * `domain_limits` and by domain back-offs (domain-back-off.ts). Emails get a domain token before the mark
+ * (CONTRIBUTING.md, "Words") covers them. The retry time of one without a token is stored in its row: it blocks no
+ * other email and uses no memory. One with a token must be handed over within the token's life; after that it needs a
+ * new token.
  *
  * Without limits and back-offs nothing is looked up.
  */
@@ -24,7 +25,10 @@ export interface DomainToken {
   readonly isBackedOff: boolean;
   readonly taken: { readonly window: Window; readonly bucket: number } | undefined;
   readonly connections: DomainConnections | undefined;
-  /** Expiry by the monotonic clock. It uses half of the window's margin; the other half is for the hand-over. */
+  /**
+   * Expiry by the monotonic clock: half of the life for which the limiter counts a token. The other half is left for
+   * the hand-over.
+   */
   readonly untilMs: number;
 }
 
@@ -52,11 +56,11 @@ const CHECK_PAUSE_MS = 100;
 /** Pause while the limiter is unavailable. */
 const OUTAGE_PAUSE_MS = 1_000;
 /**
- * Maximum of prepared emails, over all domains, that wait for a connection slot of their domain: they are marked in the
- * database.
+ * Maximum number of prepared emails, over all domains, that wait for a connection slot of their domain. They are marked
+ * in the database already, so a crash would leave them in doubt.
  */
 const MAX_READY = 40;
-/** Maximum of domains whose back-off state is kept; a forgotten one starts fresh. */
+/** Maximum number of domains whose backlog is kept; beyond it all backlogs are forgotten. */
 const MAX_WAITS = 1_000;
 
 /** Emails as batches and transports hold them, before and after rendering. */
@@ -110,8 +114,8 @@ export class DomainGate {
   }
 
   /**
-   * Returns one admission per row, in order. While Redis is unavailable, mail with a limit per minute waits and all
-   * other mail is sent.
+   * Returns one admission per row, in order. While Redis is unavailable, emails to a domain with a limit per minute
+   * wait; a domain with `max_connections` keeps the slots it has; all other emails are sent.
    */
   async admit(rows: readonly RecipientRow[], isTransactional: boolean): Promise<Admission[]> {
     const byDomain = new Map<string, number[]>();
@@ -171,7 +175,10 @@ export class DomainGate {
     return Array.from({ length: n }, () => ({ domain, isBackedOff, taken, connections, untilMs }));
   }
 
-  /** Delay until the email is retried. Transactional emails do not queue: they take the first free token. */
+  /**
+   * Reserves a retry time for the email, schedules a check for then, and returns the delay. Transactional emails do not
+   * queue: they take the first free token.
+   */
   #postponedMs(domain: string, isTransactional: boolean): number {
     const { windowSeconds, backOffs } = this.#options;
     const limit = this.#limits.get(domain);
@@ -188,7 +195,7 @@ export class DomainGate {
     return ms;
   }
 
-  /** Checks for work when the first of them is due, instead of at the next regular check. */
+  /** Checks for work when the first postponed email is due, instead of at the next regular check. */
   #checkAfter(ms: number): void {
     const atMs = performance.now() + ms;
     if (atMs >= this.#checkAtMs) return;
@@ -219,7 +226,7 @@ export class DomainGate {
     return ready;
   }
 
-  /** Number of these that wait for a connection slot of their domain. */
+  /** Number of emails in `ready` that wait for a connection slot of their domain. */
   waiting(ready: readonly Waiting[]): number {
     if (this.#connections.size === 0) return 0;
     let waiting = 0;
@@ -248,7 +255,10 @@ export class DomainGate {
     return token !== undefined && performance.now() <= token.untilMs;
   }
 
-  /** Copies following their mail take no tokens; a copy to a limited domain is queued to be sent individually. */
+  /**
+   * True if copies (cc, bcc) may follow their email at once, which takes no tokens. A copy to a limited domain is
+   * queued as an email of its own instead.
+   */
   mayCopyTo(addresses: readonly { email: string }[]): boolean {
     return !this.active || addresses.every(({ email }) => !this.#isLimited(wireDomain(email)));
   }

@@ -63,7 +63,7 @@ describe("plans", () => {
       [tenant.id],
     );
     await addEmails(pool(), tenant.id, 42);
-    // Every receiver has a copy.
+    // Each mail has one CC recipient, which counts as a mail of its own.
     await query(
       `with campaign as (
          insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, no, expansion_began_at)
@@ -113,7 +113,7 @@ describe("plans", () => {
     expect(await refusal(getPlan(other.meta))).toEqual(NOT_FOUND);
   });
 
-  test("refuse a missing feature, with details for the client", async () => {
+  test("refuse a request for a feature that they do not include, with details for the client", async () => {
     expect(await requireFeature("scheduled_campaigns")).toBeNull();
     await setPlan("free");
     expect(await refusal(requireFeature("scheduled_campaigns"))).toEqual([

@@ -10,7 +10,7 @@ import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 const E = "/api/emails";
 const ALL = SAMPLE_PEOPLE.length;
 
-/** Tables that keep totals or the audit log after the rows are deleted. */
+/** Tables whose rows remain when sample data is removed: totals and the audit log. */
 const SUMS = ["counters", "company_days", "audit_log"];
 
 describe("sample data", () => {
@@ -30,7 +30,10 @@ describe("sample data", () => {
   const count = async (of: string): Promise<number> => (await get(`${of}/`)).count;
   const add = async () => (await company.api.post(path, {})).body;
 
-  /** Rows of the company by table, without those of recipients and hits, which name it by number. */
+  /**
+   * Number of the company's rows by table, without the tables of recipients and hits, which have no company_id but the
+   * campaign's number.
+   */
   async function rowsOf(companyId: string): Promise<Record<string, number>> {
     const tables = await query<{ name: string }>(
       "select table_name as name from information_schema.columns where column_name = 'company_id' and table_schema = 'public'",
@@ -57,14 +60,14 @@ describe("sample data", () => {
     expect(await count("sent-emails")).toBe(ALL);
   });
 
-  test("counts in no plan limit and in no statistics of real mail", async () => {
+  test("does not count towards plan limits or in the statistics of real mail", async () => {
     const { sending, growth } = await get("stats/");
     await add();
     const { usage } = (await company.api.get(`/api/companies/${company.id}/plan/`)).body;
     expect(usage).toMatchObject({ subscribers: 0, emails_per_month: 0, smtp_per_hour: 0 });
     expect(await get("stats/")).toMatchObject({ sending, growth });
     expect(await get("stats/domains/")).toEqual([]);
-    // A plan that is full of real people refuses the next one, and no earlier.
+    // The plan refuses a person only when it is full of real people.
     await query("insert into plans (name, subscribers) values ('two', 2)");
     await call(app.broker, "accounts.setPlan", { company_id: company.id, plan: "two" });
     const emails = ["a@example.com", "b@example.com", "c@example.com"];

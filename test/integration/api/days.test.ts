@@ -118,7 +118,7 @@ test("events: since includes the day and until excludes it; statistics use the c
   ]);
 });
 
-test("statistics end with the company's today, and people created today count on it", async () => {
+test("statistics end with the current day in the company's time zone, and include the people created on it", async () => {
   const today = await queryOne<{ day: string }>("select local_time(now(), $1)::date::text as day", [ZONE]);
   const { body } = await company.api.get("/api/emails/stats/", { query: { days: 2 } });
   expect(body.growth.at(-1)).toMatchObject({ date: today!.day, subscribed: 4 });

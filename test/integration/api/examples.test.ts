@@ -1,4 +1,6 @@
-/** Sends every example of a request body in the OpenAPI document unchanged, with ids of existing things. */
+/**
+ * Sends every example of a request body in the OpenAPI document; only ids, tokens and hosts are replaced by real ones.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
 import { contractOf } from "../../../services/contracts.ts";
@@ -14,10 +16,10 @@ import { furnish, type Owned, pathOf } from "./furnish.ts";
 
 const requests = new Requests(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }), []);
 const exampleOf = (method: string, path: string) => requests.bodyOf(method, path)?.example;
-// Deletions go last, and whole companies after everything else.
+// Bulk deletions go to the end, and the deletion of the company after them.
 const lateness = ({ method, path }: Route) =>
   method === "DELETE" && path === "/api/companies/:id/" ? 2 : Number(path.includes("bulk-delete"));
-/** Needs a code from a mail or an authenticator, or ends the session: tested in test/integration/accounts. */
+/** Routes that need a code from a mail or an authenticator, or end the session: tested in test/integration/accounts. */
 const NEEDS_MORE = /^\/api\/auth\/(verify|password|totp|invitations|logout)\//;
 const withExamples = routes
   .filter(({ method, path, upload }) => !upload && !NEEDS_MORE.test(path) && exampleOf(method, path))
@@ -35,7 +37,7 @@ const KINDS: Record<string, string> = {
   lists: "list",
 };
 
-describe("examples of the document", () => {
+describe("examples of the OpenAPI document", () => {
   let app: App;
   let company: TestCompany;
   let owned: Owned;
@@ -45,7 +47,7 @@ describe("examples of the document", () => {
     company = await newCompany(app);
     owned = await furnish(company, app);
     people.over = await campaignThatIsOver();
-    // People who appear in examples of others: a login, and a new member.
+    // People that examples refer to: one who signs in, and one who becomes a member.
     const join = async (email: string) => {
       const person = { email, password: "correct horse battery", company_name: "Another" };
       return (await client(app, { ip: someIp() }).post("/api/auth/register/", person)).body;
@@ -94,7 +96,7 @@ describe("examples of the document", () => {
       const { body } = await company.api.get("/api/emails/sent-emails/");
       if (body.results[0]) return body.results[0].id;
     }
-    throw new Error("No send has a recipient");
+    throw new Error("No mail was created within 30 s");
   }
 
   async function withTokens(path: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** Requests with unknown or repeated parameters are refused, and one response lists all errors. */
+/** Which unknown and repeated parameters are refused, and that one response lists all errors. */
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe("an unknown parameter is refused", () => {
+describe("an unknown parameter", () => {
   test.each([
     ["GET", `${E}/subscribers/export/?lists=abc`, "lists"],
     ["GET", `${E}/subscribers/export/?statuss=active`, "statuss"],
@@ -46,20 +46,20 @@ describe("a repeated parameter", () => {
     expect(await company.api.get(path)).toMatchObject({ status: 400, body: { [name]: ONCE } });
   });
 
-  test("counts as one value if the values are equal and not blank", async () => {
+  test("counts as one value if all values that are not blank are equal", async () => {
     await company.api.post(`${E}/subscribers/`, { email: "ann@example.com" });
     const { body } = await company.api.get(`${E}/subscribers/?status=active&status=&status=active&page=1&page=1`);
     expect(body.count).toBe(1);
   });
 
-  test("reports each invalid value of a filter", async () => {
+  test("is refused with the position of each invalid value if it is a filter", async () => {
     const { status, body } = await company.api.get(`${E}/subscribers/?status=active&status=gone`);
     expect([status, body]).toEqual([400, { status: ['Item at index 1: "gone" is not a valid choice.'] }]);
     const one = await company.api.get(`${E}/subscribers/?status=gone`);
     expect(one.body).toEqual({ status: ['"gone" is not a valid choice.'] });
   });
 
-  test("matches, in an export, entries with any of its values", async () => {
+  test("matches, in exports and lists, entries with any of its values", async () => {
     for (const email of ["bob@example.com", "cleo@example.com"]) await company.api.post(`${E}/subscribers/`, { email });
     await company.api.post(`${E}/suppressions/`, { email: "bob@example.com", kind: "unsubscribed" });
     await company.api.post(`${E}/suppressions/`, { email: "cleo@example.com", kind: "complained" });

@@ -1,6 +1,7 @@
 /**
- * Rows touched by each read of the API in a company that is large everywhere and unknown to PostgreSQL's statistics.
- * Runs each statement once more by EXPLAIN ANALYZE with the same values.
+ * Checks that no read of the API touches too many rows in a company with large tables, also while PostgreSQL's
+ * statistics do not know it; and that counts are exact. Runs each statement a second time under EXPLAIN ANALYZE, with
+ * the same values.
  */
 import { query } from "../../../models/database/db.ts";
 import { guessedCount } from "../../../models/database/guessed-count.ts";
@@ -14,7 +15,7 @@ import { type Large, makeLarge, settle } from "../../support/large-installation.
 import { long } from "../../support/long.ts";
 import { callRead, readsOf } from "../../support/reads.ts";
 
-/** More than may be read of any table, so that a full scan is noticed. */
+/** Rows per table: more than a read may touch, so that a full scan is noticed. */
 const ROWS = long ? 400_000 : 30_000;
 const SIZE = { people: ROWS, mails: 3 * ROWS, events: ROWS, others: ROWS };
 let app: App;
@@ -30,7 +31,10 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => app.stop());
 
-/** Expected refusals: a missing page, a 400 that asks for narrower filters, an expired file. */
+/**
+ * Refusals that a read may end with: a page that does not exist, a 400 that asks for narrower filters, and rows or
+ * files that are missing or have expired.
+ */
 const REFUSALS = ["INVALID_PAGE", "INVALID", "NOT_FOUND", "WRONG_STATE"] as const;
 
 async function refusing(work: () => Promise<unknown>): Promise<unknown> {
@@ -92,11 +96,13 @@ test("frequent values are counted exactly and paged by `next`", async () => {
   expect((await get(`/api/companies/${company.id}/audit-log/`, { search: "ann" })).status).toBe(200);
 });
 
-/** Rows unknown to the statistics. */
+/** Number of subscribers of the company that PostgreSQL's statistics do not know. */
 const PEOPLE = 3_000;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 const UNKNOWN_SIZE = { people: PEOPLE, mails: 2 * PEOPLE, events: PEOPLE, others: PEOPLE };
-/** Limit per table: allows scanning its few rows several times, but not one probe per row of another table. */
+/**
+ * Most rows that a plan may touch in one table: several scans of the table, but not one scan per row of another table.
+ */
 const MOST_OF_UNKNOWN = 20 * PEOPLE;
 
 /** Keeps the statistics from learning about new rows. */
@@ -109,7 +115,7 @@ const stopAutovacuum = () =>
      end $$`,
   );
 
-/** The plan of finding a segment's recipients (write-audience-slice.ts). */
+/** Query plan of the statement that finds a segment's recipients (write-audience-slice.ts). */
 async function planOfSlice(companyId: string, condition: object): Promise<PlanNode> {
   const { where, values } = segmentSql({ conditions: [condition as Condition] }, companyId, 5);
   const source = ofSegment(where);
@@ -125,7 +131,7 @@ const FURTHER: [action: string, query: (of: Large) => Record<string, string>][] 
   ["subscribers.export", ({ segment, smallList }) => ({ segment, list: smallList })],
 ];
 
-test("for a company unknown to the statistics, no read or campaign to a segment scans a table once per row", async () => {
+test("for a company unknown to the statistics, no read and no campaign to a segment scans a table once per row of another table", async () => {
   await stopAutovacuum();
   const own = await newCompany(app, { plan: "unlimited" });
   const unknown = await makeLarge(own.id, "c", UNKNOWN_SIZE);
@@ -146,7 +152,7 @@ test("for a company unknown to the statistics, no read or campaign to a segment 
   const wrong: string[] = [];
   const plans = capturePlans();
   try {
-    // Searches all waiting webhooks for the person.
+    // subscribers.exportPerson is left out: it has to search all waiting webhooks for the person.
     for (const read of [...reads, ...further].filter(({ route }) => route.action !== "subscribers.exportPerson")) {
       const work = () => callRead(app.broker, read, unknown, own.userId, { whole: true });
       const found = await plans.of(() => refusing(work));

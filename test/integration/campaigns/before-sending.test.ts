@@ -29,7 +29,10 @@ async function made(path: string, body: object): Promise<string> {
   return answer.body.id;
 }
 
-/** Seven people, two of whom get a campaign and three a transactional email. */
+/**
+ * Creates a list of seven people, of whom two get a campaign and three a transactional email, and an eighth person who
+ * left the list.
+ */
 async function people(): Promise<string> {
   const list = await made("lists", { name: "Readers" });
   const statuses = ["active", "active", "active", "unsubscribed", "bounced", "complained", "unconfirmed"];
@@ -58,7 +61,7 @@ describe("audience count", () => {
   });
   const audience = (asked: Record<string, string | boolean>) => api.get(`${API}/send/audience/`, { query: asked });
 
-  test("equals what the send then reaches, and counts every other person once by reason", async () => {
+  test("equals the number of people that the send then reaches, and counts every other person under one reason", async () => {
     const counted = { total: 7, recipients: 2, left_out: leftOut, is_estimate: false };
     expect((await audience({ list_id: list })).body).toEqual(counted);
     expect((await audience({ segment_id: segment })).body).toEqual(counted);
@@ -76,14 +79,14 @@ describe("audience count", () => {
     expect(ended).toMatchObject({ total_emails: 2, sent_count: 2, suppressed_count: 5 });
   });
 
-  test("includes people unsubscribed from newsletters for transactional email", async () => {
+  test("for transactional email includes people who unsubscribed from newsletters", async () => {
     expect((await audience({ list_id: list, is_transactional: true })).body).toMatchObject({
       recipients: 3,
       left_out: { ...leftOut, unsubscribed: 0 },
     });
   });
 
-  test("accepts one list or segment of the own company", async () => {
+  test("accepts exactly one list or segment, of the caller's company only", async () => {
     expect((await audience({})).status).toBe(400);
     expect((await audience({ list_id: list, segment_id: segment })).status).toBe(400);
     const other = await newCompany(app);
@@ -94,7 +97,7 @@ describe("audience count", () => {
     expect((await audience({ segment_id: newId() })).status).toBe(400);
   });
 
-  test("is an estimate to within some percent for many people", async () => {
+  test("is an estimate, less than 20 % off, for many people", async () => {
     const many = await made("lists", { name: "Many" });
     await query(
       `with added as (
@@ -118,7 +121,7 @@ describe("a draft", () => {
   const draft = (kind: string, body: object) => made("drafts", { name: "Later", kind, body });
   const preview = (id: string, asked: object = {}) => api.post(`${API}/drafts/${id}/preview/`, asked);
 
-  test("is validated like its send, and stays", async () => {
+  test("is validated like its send, and is kept after a refused send", async () => {
     const id = await draft("to-list", { list_id: newId(), scheduled_for: "2000-01-01T00:00:00Z", wrong: 1 });
     const { status, body } = await api.get(`${API}/drafts/${id}/check/`);
     const sent = await api.post(`${API}/drafts/${id}/send/`, {});
@@ -186,7 +189,7 @@ describe("a draft", () => {
     expect(shown.body.html).toMatch(/Peek[\s\S]*Ada in Ockham/);
   });
 
-  test("warns how many people on its list lack a value, and never for named receivers", async () => {
+  test("warns of the number of people on its list who lack a value, but gives no such warning for named receivers", async () => {
     const list = await made("lists", { name: "Nameless" });
     for (const n of [1, 2, 3]) {
       const named = n === 3 ? { first_name: "Bo" } : {};
@@ -201,7 +204,7 @@ describe("a draft", () => {
     expect(toReceivers.body.warnings.join()).not.toContain("first_name");
   });
 
-  test("has no preview without content, or with a deleted template: 400 at the field", async () => {
+  test("has no preview without an existing template: 400 with an error for template_id", async () => {
     for (const template of [undefined, newId(), "no id"]) {
       const id = await draft("to-list", { template_id: template });
       expect(await preview(id)).toMatchObject({ status: 400, body: { template_id: [expect.any(String)] } });

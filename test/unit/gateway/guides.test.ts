@@ -42,7 +42,7 @@ test("pages of the console mentioned in guides are in its navigation", () => {
   expect(labels.filter((label) => !navigation.includes(`: "${label}"`))).toEqual([]);
 });
 
-/** Names of PostgreSQL and pgbouncer that only operators use. */
+/** Settings and programs of PostgreSQL and pgbouncer that appear only in operators' guides. */
 const OF_POSTGRES = new Set(["shared_buffers", "checkpoint_timeout", "pg_upgrade", "ignore_startup_parameters"]);
 
 describe("the guides", () => {
@@ -60,8 +60,9 @@ describe("the guides", () => {
     expect(page).not.toMatch(/<script| style="| on\w+="/);
   });
 
-  test("mention only existing paths, fields and operations", () => {
-    // Operators' pages also contain metrics, and settings of PostgreSQL and others that our files set or check.
+  test("mention only existing fields, metrics and settings", () => {
+    // Guides for operators also name metrics, and settings of PostgreSQL and other programs, so our own files count as
+    // sources of names.
     const files = globSync("{services,mixins,models,k8s}/**/*.{ts,sql,yaml}", { cwd: ROOT });
     const all = [JSON.stringify(document), ...files.map((file) => readFileSync(join(ROOT, file), "utf8"))].join("\n");
     const known = /^(?:[a-z]+_[a-z_]+)$/;
@@ -72,7 +73,7 @@ describe("the guides", () => {
     }
   });
 
-  test("are found by words, as operations are; the query is shown as text", () => {
+  test("can be searched by words, like operations; the search page escapes the query", () => {
     const entries = [
       ...GUIDES.flatMap(({ slug, title }) => sectionsOf(slug, title, pages.get(`/docs/guides/${slug}/`)!)),
       ...operationsOf(document),
@@ -88,7 +89,7 @@ describe("the guides", () => {
 });
 
 const run = promisify(execFile);
-/** The code of a language in the guide on webhooks. */
+/** The sample in this language from the guide on webhooks. */
 const codeOf = (language: string) =>
   new RegExp(`\\n### ${language}\\n\\n\`\`\`\\w+\\n(.*?)\`\`\``, "s").exec(guideText("webhooks"))![1]!;
 
@@ -165,7 +166,10 @@ print verify(ENV["SECRET"], ENV["ID"], ENV["TIME"], ENV["SIGNATURE"], ENV["BODY"
   },
 };
 
-/** Unpacked elsewhere, Ruby looks for its library in the original folder. */
+/**
+ * Environment that lets a Ruby unpacked from Debian packages find its library, which it looks for in its original
+ * folder.
+ */
 function rubyPaths(path: string): Record<string, string> {
   if (path.startsWith("/usr/")) return {};
   const library = join(path, "../../lib");
@@ -173,7 +177,10 @@ function rubyPaths(path: string): Record<string, string> {
   return { RUBYLIB: [join(library, "ruby/3.1.0"), architecture].join(":"), RUBYOPT: "--disable-gems" };
 }
 
-/** `npm test` runs the sample that needs nothing; FAILURES=long runs all, with tools from PATH or Debian packages. */
+/**
+ * `npm test` runs the JavaScript sample, which needs no other program; FAILURES=long runs all samples, with programs
+ * from PATH or Debian packages.
+ */
 const tried = process.env.FAILURES === "long" ? Object.keys(LANGUAGES) : ["JavaScript"];
 
 describe("the code that checks a webhook's signature", () => {

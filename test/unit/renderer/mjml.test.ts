@@ -76,7 +76,7 @@ describe("an MJML template", () => {
     [
       "a mistake in a tag",
       inColumn("[[#if x]][[/if]]\n<mj-image src=a />"),
-      "No MJML (invalid attribute cause expected quote mark not 'a') at line 5, column 10.",
+      "This is not valid MJML (invalid attribute cause expected quote mark not 'a') at line 5, column 10.",
     ],
     [
       "a tag without an end",
@@ -88,7 +88,7 @@ describe("an MJML template", () => {
     [
       "a condition in the head",
       "<mjml><mj-head>[[#if a]]<mj-title>x</mj-title>[[/if]]</mj-head><mj-body></mj-body></mjml>",
-      "[[#if a]] cannot stand where it does: MJML leaves it out.",
+      "[[#if a]] is not allowed in this place: MJML would leave it out.",
     ],
     [
       "a second carousel",

@@ -27,7 +27,7 @@ describe("traceparent", () => {
 
   test.each([
     ["nothing", undefined],
-    ["no text", 7],
+    ["not a string", 7],
     ["another word", "x"],
     ["an unknown version", `ff-${TRACE}-${SPAN}-01`],
     ["more than version 00 has", `00-${TRACE}-${SPAN}-01-more`],
@@ -36,14 +36,14 @@ describe("traceparent", () => {
     ["a trace id of zeros", `00-${"0".repeat(32)}-${SPAN}-01`],
     ["a span id of zeros", `00-${TRACE}-${"0".repeat(16)}-01`],
     ["two headers in one", `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
-    ["a line without end", `cc-${TRACE}-${SPAN}-01-${"x".repeat(10_000)}`],
+    ["too long", `cc-${TRACE}-${SPAN}-01-${"x".repeat(10_000)}`],
   ])("is ignored if it is %s", (_, header) => {
     expect(readTraceparent(header)).toBeUndefined();
   });
 });
 
 describe("a trace is recorded", () => {
-  test("for the share OTEL_TRACES_SAMPLER_ARG, by the trace's id on every node alike", () => {
+  test("for the share in OTEL_TRACES_SAMPLER_ARG, chosen by the trace's id, so that every node chooses the same", () => {
     const ids = Array.from({ length: 20_000 }, () => randomBytes(16).toString("base64url"));
     const chosen = ids.filter((id) => isChosen(id, 0.25));
     expect(chosen.length / ids.length).toBeGreaterThan(0.22);
@@ -70,13 +70,13 @@ describe("a trace is recorded", () => {
     expect(ended.map(({ parentId }) => parentId)).toEqual([undefined, undefined]);
   });
 
-  test("for a caller's flag at most so many times a second, however many carry it", () => {
+  test("because of a caller's flag only up to a limit per second, however many requests have the flag", () => {
     const { ended, recorder } = recording(1e-12, 10);
-    // Ids that would always be chosen are the caller's, and help nobody.
+    // The caller picks an id that isChosen always accepts; this must not get around the limit.
     const header = `00-${TRACE.slice(0, 24)}00000000-${SPAN}-01`;
     const followed = Array.from({ length: 500 }, () => asked(recorder, header)).filter((span) => span !== undefined);
     expect(followed.length).toBeGreaterThanOrEqual(10);
-    // A busy machine may need more than one second for them.
+    // On a busy machine the 500 requests may take more than one second.
     expect(followed.length).toBeLessThan(250);
     followed[0]!.end();
     expect(ended).toMatchObject([{ traceId: header.slice(3, 35), parentId: SPAN }]);
@@ -95,7 +95,7 @@ describe("a trace is recorded", () => {
     ]);
   });
 
-  test("for a mail by its Message-ID alone, and no two mails share one", () => {
+  test("for a mail under ids that follow from its Message-ID, which no two mails share", () => {
     const ids = Array.from({ length: 100 }, () => randomBytes(16));
     const contexts = ids.map((id) => contextOf(id.toString("base64url")));
     expect(contexts.map(({ traceId }) => traceId)).toEqual(ids.map((id) => id.toString("hex")));
@@ -103,7 +103,7 @@ describe("a trace is recorded", () => {
     expect(contextOf("0199F0A2-7c1e-7bd4-9c0a-4b1e2d3f4a5b").traceId).toBe("0199f0a27c1e7bd49c0a4b1e2d3f4a5b");
   });
 
-  test("for mails of a recorded campaign within the same bound; others by their share", () => {
+  test("for mails of a recorded campaign up to the limit per second, and for other mails by the share", () => {
     const { recorder } = recording(1e-12, 10);
     const mails = Array.from({ length: 500 }, () => randomBytes(16).toString("base64url"));
     expect(mails.filter((id) => recorder.mail(id, undefined))).toEqual([]);

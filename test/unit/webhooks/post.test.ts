@@ -13,7 +13,7 @@ let server: Server;
 let hosts: (string | undefined)[] = [];
 let resolvedHosts: string[] = [];
 let poster: EventPoster;
-/** Holds requests back until there are `together` of them. */
+/** Responses that are held back until there are `together` of them. */
 let waiting: ServerResponse[] = [];
 let together = 1;
 
@@ -42,14 +42,14 @@ afterAll(() => {
   server.close();
 });
 
-/** No resolver knows these names. */
+/** Poster that resolves every name to these addresses, because the names exist in no DNS. */
 const posterTo = (...addresses: string[]) =>
   new EventPoster(async (host) => {
     resolvedHosts.push(host);
     return addresses.map((address): PinnedAddress => ({ address, family: address.includes(":") ? 6 : 4 }));
   });
 const portOf = (of: { address(): AddressInfo | string | null }) => (of.address() as AddressInfo).port;
-/** undici reuses a connection from the next iteration of the event loop on. */
+/** Waits one iteration of the event loop, because undici reuses a connection only after that. */
 async function postAt(by: EventPoster, url: string) {
   const answer = await by.post({ url, headers: {}, body: "{}" });
   await new Promise(setImmediate);
@@ -161,7 +161,7 @@ describe("a misbehaving receiver", () => {
   const postPlain = () => postAt(poster, `http://hooks.example:${portOf(plain)}/hook`);
   const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-  test("may send informational responses, which are not the answer", async () => {
+  test("may send informational responses before the final response", async () => {
     answerTo = (socket) => socket.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 None\r\n\r\n");
     expect(await postPlain()).toEqual({ status: 204, quotedBody: "" });
   });
@@ -195,7 +195,7 @@ describe("a misbehaving receiver", () => {
     await expect(postPlain()).rejects.toThrow(/[Hh]eader/);
   });
 
-  test("no request is sent after the process stops", async () => {
+  test("gets no request after the poster was stopped", async () => {
     const stopped = posterTo("127.0.0.1");
     await stopped.stop();
     await expect(to(stopped, "hooks.example", portOf(plain))).rejects.toThrow(/stopped/);

@@ -1,4 +1,5 @@
-// "/" focuses the search field, Escape closes open menus. Everything works without this script.
+// "/" focuses the search field and opens the menu that contains it; Escape and clicks elsewhere close open menus.
+// Everything works without this script.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;
