@@ -25,6 +25,8 @@ export const messages = {
   product: "Flockmail",
   skip: "Skip to the content",
   cancel: "Cancel",
+  /** Leads to the page in the docs. */
+  help: "Learn more",
   kept: {
     ended: "Your session expired. Sign in to continue; your changes are kept.",
     back: "You are signed in again, and the form has what you typed. It is not saved yet.",

@@ -12,7 +12,15 @@ import {
   sessionsPage,
 } from "./pages/account.ts";
 import { auditLogPage } from "./pages/audit-log.ts";
-import { bouncesPage, makeSource, rawMessage, recipientDomainsPage, removeSource, setGuard } from "./pages/bounces.ts";
+import {
+  bouncesPage,
+  bouncesSettingsPage,
+  makeSource,
+  rawMessage,
+  recipientDomainsPage,
+  removeSource,
+  setGuard,
+} from "./pages/bounces.ts";
 import { brandingPage, brandingPreview, saveBranding, updateDesigns } from "./pages/branding.ts";
 import { campaignPage } from "./pages/campaign.ts";
 import { editCampaign, editPage } from "./pages/campaign-edit.ts";
@@ -292,9 +300,10 @@ export const companyPages: Table<CompanyVisit> = {
   "domains/:id/own-key": { form: giveDkimKey },
   "domains/:id/stop-signing": { form: stopSigning },
   bounces: { page: bouncesPage },
-  "bounces/guard": { form: setGuard },
-  "bounces/sources": { form: makeSource },
-  "bounces/sources/:id/remove": { form: removeSource },
+  "bounces/settings": { page: bouncesSettingsPage },
+  "bounces/settings/guard": { form: setGuard },
+  "bounces/settings/sources": { form: makeSource },
+  "bounces/settings/sources/:id/remove": { form: removeSource },
   "recipient-domains": { page: recipientDomainsPage },
   "bounces/:id/raw": { page: rawMessage },
   webhooks: { page: webhooksPage },

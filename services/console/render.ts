@@ -7,6 +7,7 @@ import { readableName } from "../lib/readable-name.ts";
 import { CONSOLE_COOKIE, formToken, OPERATOR_COOKIE } from "../lib/tokens/console-session.ts";
 import { iconName, iconsName, scriptNames, styleName, visualStyleName } from "./assets.ts";
 import { isForOperators, type RawResponse } from "./contract.ts";
+import { helpOf } from "./help.ts";
 import { listLink } from "./list-link.ts";
 import { messages } from "./messages.ts";
 import { type Navigation, navigationOf, operatorNavigation, ownNavigation } from "./navigation.ts";
@@ -151,6 +152,7 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
     scripts: scriptNames,
     notice: noticeOf(visit),
     navigation: navigationFor(visit),
+    guide: helpOf(visit.path),
     formToken: formToken(visit.session),
     home: homeOf(visit),
     operator: isOperators(visit) ? visit.operator : undefined,

@@ -61,7 +61,7 @@ export function optionsFor(row: Row, { lists, campaigns }: Names): Option[] | un
       return withUnknown(campaigns, chosen, t.older);
     case "status":
     case "statuses":
-      return SUBSCRIBER_STATUSES.map((status): Option => [status, status]);
+      return SUBSCRIBER_STATUSES.map((status): Option => [status, messages.people.statuses[status]]);
     case "flag":
       return [
         ["yes", t.yes],

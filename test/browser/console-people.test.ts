@@ -61,6 +61,8 @@ const PAGES = (): [string, string][] => [
   ["person-older", at(`subscribers/${personId}?events=25`)],
   ["lists", at("lists")],
   ["list", at(`lists/${listId}`)],
+  ["list-settings", at(`lists/${listId}/settings`)],
+  ["list-form", at(`lists/${listId}/form`)],
   ["suppressions", at("suppressions")],
 ];
 
@@ -109,6 +111,8 @@ test("a person is found, changed and erased with the keyboard alone", async () =
     await page.keyboard.type("2");
     await page.keyboard.press("Enter");
     await page.getByText("Saved.").waitFor();
+    await page.getByText("Erase all data").focus();
+    await page.keyboard.press("Enter");
     await page.getByLabel("Type the address to confirm").focus();
     await page.keyboard.type("somebody@example.com");
     await page.keyboard.press("Enter");
@@ -117,7 +121,7 @@ test("a person is found, changed and erased with the keyboard alone", async () =
     await page.keyboard.type("erase-me@example.com");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await page.getByText("Erased: 0 mails, 0 events.").waitFor();
+    await page.getByText("Erased: 0 emails, 0 events.").waitFor();
   });
 });
 
@@ -128,12 +132,12 @@ test("a file of suppressions is imported; one suppression is lifted and restored
     const buffer = Buffer.from("email,reason\nby-file@example.com,Asked\nnonsense,\n");
     await page.getByLabel("File", { exact: true }).setInputFiles({ name: "stop.csv", mimeType: "text/csv", buffer });
     await page.getByRole("button", { name: "Import" }).click();
-    await page.getByText("2 rows read: 1 suppressed, 0 had been suppressed before.").waitFor();
+    await page.getByText("2 rows read: 1 suppressed, 0 suppressed before.").waitFor();
     await page.screenshot({ path: `${SHOTS}/people-suppressions-imported.png`, fullPage: true });
     await page.getByRole("button", { name: "Lift: by-file@example.com" }).click();
-    await page.getByText("by-file@example.com can get mail again.").waitFor();
+    await page.getByText("by-file@example.com can get email again.").waitFor();
     await page.screenshot({ path: `${SHOTS}/people-suppressions-lifted.png` });
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("by-file@example.com gets no mail any more.").waitFor();
+    await page.getByText("by-file@example.com gets no more email.").waitFor();
   });
 });

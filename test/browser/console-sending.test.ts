@@ -85,6 +85,7 @@ const PAGES = () => ({
   domains: "domains",
   domain: `domains/${server}?look=now`,
   bounces: "bounces",
+  "bounces-settings": "bounces/settings",
   "recipient-domains": "recipient-domains",
   webhooks: "webhooks",
   "webhook-new": "webhooks/new",

@@ -1,6 +1,8 @@
 /** Results of the search field in the sidebar. */
 export const search = {
   title: "Search",
+  field: "Search everything",
+  all: "Show all",
   lead: "Subscribers, campaigns, templates and pages.",
   pages: "Pages",
   results: (word: string) => `Results for “${word}”`,

@@ -1,6 +1,7 @@
 /** Audit log in plain sentences, with filters. */
 import { AUDIT_ACTIONS } from "../../lib/audit-actions.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, countText, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
@@ -37,6 +38,7 @@ export async function auditLogPage(visit: CompanyVisit): Promise<Answer> {
   const { results, ...paging } = await callIn(visit, "accounts.listAuditLog", {
     id: visit.company.id,
     ...askedOf(query),
+    ...orderingIn(query, ["at"]),
     ...(actor ? { actor } : {}),
     ...(action ? { action } : {}),
     ...(since ? { since } : {}),

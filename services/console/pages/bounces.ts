@@ -43,12 +43,23 @@ async function refusalsOf(visit: CompanyVisit, more: ReturnType<typeof askedOf>)
   return { rows, paging };
 }
 
-async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
-  const { query, form, company } = visit;
+/** A tab of the page, with what both have. */
+function tabOf(visit: CompanyVisit, tab: "bounces" | "bounces-settings", values: Record<string, unknown>): Answer {
+  const here = companyPath(visit, "bounces");
+  const tabs = [
+    { label: t.recent, href: here, current: tab === "bounces" },
+    { label: `${t.guard} · ${t.sources}`, href: `${here}/settings`, current: tab !== "bounces" },
+  ];
+  const common = { tabs, here, waysIn: { ...t.vias, ...t.providers }, campaigns: companyPath(visit, "campaigns") };
+  return { view: tab, title: t.title, values: { ...common, ...values } };
+}
+
+export async function bouncesPage(visit: CompanyVisit): Promise<Answer> {
+  const { query } = visit;
   const result = oneOf<Kind>(INBOUND_RESULTS, query.result);
   const via = oneOf(WAYS_IN, query.via);
   const isSession = query.via === SESSION;
-  const [refused, inbound, sources, servers, { guard }, partial] = await Promise.all([
+  const [refused, inbound] = await Promise.all([
     refusalsOf(visit, isSession ? askedOf(query) : { page: 1, page_size: MAX_REFUSALS }),
     isSession
       ? undefined
@@ -57,45 +68,45 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
           ...(result ? { result } : {}),
           ...(via ? { via } : {}),
         }),
-    callIn(visit, "bounces.listSources", ALL),
-    callIn(visit, "smtp-sender.listConfigs", { ...ALL, ordering: "name" }),
-    callIn(visit, "accounts.getCompany", { id: company.id }),
-    callIn(visit, "campaigns.list", { status: "partial", page_size: MAX_STOPPED }),
   ]);
-  const here = companyPath(visit, "bounces");
-  return {
-    view: "bounces",
-    title: t.title,
-    values: {
-      refusals: refused.rows,
-      refusalsCount: countText(refused.paging.count, refused.paging.count_estimated),
-      hasMoreRefusals: refused.paging.next !== null,
-      isSession,
-      inbound: inbound?.results ?? [],
-      sources: sources.results,
-      servers: servers.results,
-      isRead:
-        sources.count > 0 ||
-        servers.results.some(({ bounce_address, bounce_mailbox }) => bounce_address || bounce_mailbox),
-      guard,
-      stopped: partial.results.filter(({ error }) => error?.startsWith(BY_GUARD)),
-      results: INBOUND_RESULTS,
-      waysIn: WAYS_IN,
-      providers: PROVIDERS,
-      asked: query,
-      typed: form,
-      errors,
-      here,
-      serversPath: companyPath(visit, "servers"),
-      campaigns: companyPath(visit, "campaigns"),
-      subscribers: companyPath(visit, "subscribers"),
-      pager: pagerOf(here, query, inbound ?? refused.paging),
-      mayWrite: may(visit, "bounces.createSource"),
-    },
-  };
+  return tabOf(visit, "bounces", {
+    refusals: result || query.search ? [] : refused.rows,
+    refusalsCount: countText(refused.paging.count, refused.paging.count_estimated),
+    hasMoreRefusals: refused.paging.next !== null,
+    isSession,
+    isFiltered: Boolean(result || via || isSession || query.search),
+    inbound: inbound?.results ?? [],
+    asked: query,
+    subscribers: companyPath(visit, "subscribers"),
+    pager: pagerOf(companyPath(visit, "bounces"), query, inbound ?? refused.paging),
+  });
 }
 
-export const bouncesPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
+async function showSettings(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  const [sources, servers, { guard }, partial] = await Promise.all([
+    callIn(visit, "bounces.listSources", ALL),
+    callIn(visit, "smtp-sender.listConfigs", { ...ALL, ordering: "name" }),
+    callIn(visit, "accounts.getCompany", { id: visit.company.id }),
+    callIn(visit, "campaigns.list", { status: "partial", page_size: MAX_STOPPED }),
+  ]);
+  return tabOf(visit, "bounces-settings", {
+    sources: sources.results,
+    servers: servers.results,
+    isRead:
+      sources.count > 0 ||
+      servers.results.some(({ bounce_address, bounce_mailbox }) => bounce_address || bounce_mailbox),
+    guard,
+    stopped: partial.results.filter(({ error }) => error?.startsWith(BY_GUARD)),
+    typed: visit.form,
+    errors,
+    serversPath: companyPath(visit, "servers"),
+    mayWrite: may(visit, "bounces.createSource"),
+  });
+}
+
+export const bouncesSettingsPage = (visit: CompanyVisit): Promise<Answer> => showSettings(visit);
+
+const settingsPath = (visit: CompanyVisit): string => companyPath(visit, "bounces/settings");
 
 export const makeSource = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
@@ -106,14 +117,14 @@ export const makeSource = (visit: CompanyVisit): Promise<Outcome | Answer> =>
         ...(secret === "" ? {} : { secret }),
         ...(isUuid(smtp_config_id) ? { smtp_config_id } : {}),
       });
-      return { goTo: companyPath(visit, "bounces"), notice: "saved" };
+      return { goTo: settingsPath(visit), notice: "saved" };
     },
-    (errors) => show(visit, errors),
+    (errors) => showSettings(visit, errors),
   );
 
 export async function removeSource(visit: CompanyVisit): Promise<Answer> {
   await callIn(visit, "bounces.removeSource", { id: visit.params.id! });
-  return { goTo: companyPath(visit, "bounces"), notice: "deleted" };
+  return { goTo: settingsPath(visit), notice: "deleted" };
 }
 
 export const setGuard = (visit: CompanyVisit): Promise<Outcome | Answer> =>
@@ -126,9 +137,9 @@ export const setGuard = (visit: CompanyVisit): Promise<Outcome | Answer> =>
         after: numberOf(after),
       };
       await callIn(visit, "accounts.updateCompany", { id: visit.company.id, guard });
-      return { goTo: companyPath(visit, "bounces"), notice: "saved" };
+      return { goTo: settingsPath(visit), notice: "saved" };
     },
-    (errors) => show(visit, errors),
+    (errors) => showSettings(visit, errors),
   );
 
 /** Returns the raw message as a download, which no browser opens as a page. */

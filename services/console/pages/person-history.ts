@@ -71,7 +71,8 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 const ofEvent = ({ timestamp, type, metadata, campaign_id }: Event): TimelineEntry => {
   const { url, bounce_type, reason, diagnostic, error, machine } = metadata as Record<string, unknown>;
   const link = text(url);
-  const about = [link, text(bounce_type), text(diagnostic) || text(reason) || text(error)];
+  const kind = (messages.bounces.kinds as Record<string, string>)[text(bounce_type)] ?? "";
+  const about = [link, kind, text(diagnostic) || text(reason) || text(error)];
   if (machine === true) about.push(messages.person.machine);
   return {
     at: timestamp,

@@ -11,42 +11,65 @@ function pagesNamed(visit: CompanyVisit, word: string) {
   return links.filter(({ label }) => label.toLowerCase().includes(word.toLowerCase()));
 }
 
+interface Hit {
+  id: string;
+  label: string;
+  note?: string | undefined;
+}
+
+function hitsOf<T extends { id: string }>(
+  { count, results }: { count: number; results: T[] },
+  words: (one: T) => [label: string, note?: string],
+): { count: number; hits: Hit[] } {
+  const hits = results.map((one) => {
+    const [label, note] = words(one);
+    return { id: one.id, label, note: note?.trim() };
+  });
+  return { count, hits };
+}
+
 export async function searchPage(visit: CompanyVisit): Promise<Answer> {
   const t = messages.search;
   const searched = (visit.query.q ?? "").trim().slice(0, 255);
   const asked = { search: searched, page_size: MAX_HITS };
-  const [people, campaigns, templates] = searched
+  const found = searched
     ? await Promise.all([
         callIn(visit, "subscribers.list", asked),
         callIn(visit, "campaigns.list", asked),
         callIn(visit, "renderer.listTemplates", asked),
       ])
-    : [];
-  const group = (title: string, icon: string, path: string, hits: { id: string; label: string }[] = []) => ({
+    : undefined;
+  /** A page with results, with those of one kind that were found. */
+  const group = (path: string, title: string, icon: string, found: { count: number; hits: Hit[] }) => ({
     title,
     icon,
-    hits: hits.map(({ id, label }) => ({ label, href: companyPath(visit, `${path}/${id}`) })),
+    hits: found.hits.map(({ id, ...hit }) => ({ ...hit, href: companyPath(visit, `${path}/${id}`) })),
+    all: found.count > MAX_HITS && `${companyPath(visit, path)}?${new URLSearchParams({ search: searched })}`,
   });
-  const groups = [
-    { title: t.pages, icon: "compass", hits: searched ? pagesNamed(visit, searched) : [] },
-    group(
-      messages.campaigns.title,
-      "send",
-      "campaigns",
-      campaigns?.results.map((one) => ({ ...one, label: one.name })),
-    ),
-    group(
-      messages.subscribers.title,
-      "users",
-      "subscribers",
-      people?.results.map((one) => ({ ...one, label: one.email })),
-    ),
-    group(
-      messages.templates.title,
-      "panels-top-left",
-      "templates",
-      templates?.results.map((one) => ({ ...one, label: one.name })),
-    ),
-  ].filter(({ hits }) => hits.length > 0);
-  return { view: "search", title: t.title, values: { searched, groups } };
+  const { campaigns: c, subscribers: s, templates: m } = messages;
+  const groups = found
+    ? [
+        { title: t.pages, icon: "compass", hits: pagesNamed(visit, searched) },
+        group(
+          "campaigns",
+          c.title,
+          "send",
+          hitsOf(found[1], ({ name }) => [name]),
+        ),
+        group(
+          "subscribers",
+          s.title,
+          "users",
+          hitsOf(found[0], (one) => [one.email, `${one.first_name} ${one.last_name}`]),
+        ),
+        group(
+          "templates",
+          m.title,
+          "panels-top-left",
+          hitsOf(found[2], ({ name, subject }) => [name, subject]),
+        ),
+      ]
+    : [];
+  const here = companyPath(visit, "search");
+  return { view: "search", title: t.title, values: { searched, here, groups: groups.filter(({ hits }) => hits[0]) } };
 }

@@ -2,6 +2,7 @@
 import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppression.ts";
 import type { RawResponse } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
+import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, countText, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
@@ -24,7 +25,7 @@ interface More {
 async function show(visit: CompanyVisit, { errors = {}, imported }: More = {}): Promise<Answer> {
   const { query, form } = visit;
   const kind = kindOf(query.kind);
-  const asked = { ...askedOf(query), ...(kind ? { kind } : {}) };
+  const asked = { ...askedOf(query), ...orderingIn(query, ["created_at"]), ...(kind ? { kind } : {}) };
   const { results, ...paging } = await callIn(visit, "subscribers.listSuppressions", asked);
   const here = companyPath(visit, "suppressions");
   return {
@@ -33,7 +34,6 @@ async function show(visit: CompanyVisit, { errors = {}, imported }: More = {}): 
     values: {
       suppressions: results,
       found: paging.count_estimated ? t.many(countText(paging.count, true)) : t.found(paging.count),
-      kinds: SUPPRESSION_KINDS,
       isFiltered: Boolean(query.search || kind),
       errors,
       asked: query,

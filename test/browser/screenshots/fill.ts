@@ -36,7 +36,9 @@ export interface Filled {
     | "server"
     | "webhook"
     | "delivery"
-    | "segment",
+    | "segment"
+    | "bounced"
+    | "tried",
     string
   >;
 }
@@ -80,6 +82,8 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
     description: "Everybody who signed up in the shop or online",
   });
   await make("/lists/", { name: "Lisbon", description: "Invitations to readings" });
+  const long = await make("/lists/", { name: "Everybody who came to a reading in one of our shops in 2025 or 2026" });
+  await make("/lists/", { name: "قراء النشرة البريدية", description: "دعوات إلى القراءات" });
   const rows = Array.from({ length: 180 }, (_, n) => {
     const [first, last] = NAMES[n % NAMES.length]!;
     return `reader${n}@${["mail.example", "post.example", "inbox.example"][n % 3]},${first},${last},Lisbon`;
@@ -93,8 +97,27 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
     first_name: "Grace",
     last_name: "Hopper",
     attributes: { city: "New York", favourite_colour: "teal" },
+    lists: [list, long],
+  });
+  const bounced = await make("/subscribers/", {
+    email: "wolfeschlegelsteinhausenbergerdorff.montgomery@mail.example",
+    first_name: "Wolfeschlegelsteinhausenbergerdorff",
+    last_name: "Montgomery-Featherstonehaugh",
+    attributes: { city: "Hamburg", books: ["Dune", "Emma"], member: true, joined: "2026-01-31", orders: 12 },
     lists: [list],
   });
+  await query(
+    `insert into email_events (company_id, type, recipient, metadata, created_at)
+     select $1, 'bounced', email, '{"bounce_type":"soft","diagnostic":"452 4.2.2 The mailbox is full"}', now() - interval '1 day' * n
+     from subscribers, generate_series(1, 4) n where id = $2`,
+    [company.id, bounced],
+  );
+  await query("update subscribers set soft_bounces = 4, soft_bounced_at = now() where id = $1", [bounced]);
+  const uploaded = await company.api.post(
+    `${API}/imports/`,
+    fileForm(`Mail,Vorname,Ort\nana@mail.example,Ana,Porto\nnonsense,,\n${rows.slice(0, 30).join("\n")}`, "fair.csv"),
+  );
+  const tried = uploaded.body.id;
   const template = await make("/templates/", {
     name: "The autumn letter",
     subject: "Six books for long evenings",
@@ -133,6 +156,8 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
     ],
   });
   const scheduled = await send("Gift guide 2026", { scheduled_for: new Date(Date.now() + 86_400_000).toISOString() });
+  const suppressed = { email: "wolfeschlegelsteinhausenbergerdorff.montgomery@mail.example", kind: "bounced" };
+  await make("/suppressions/", { ...suppressed, reason: "452 4.2.2 The mailbox is full" });
   await make("/suppressions/", { email: "gone@example.com", reason: "Asked us to stop" });
   await make("/suppressions/", { domain: "spam.example" });
   const webhook = await make("/webhook-endpoints/", {
@@ -151,6 +176,20 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
   await company.api.patch(`${API}/templates/${changed}/`, better);
   const draft = await make("/campaigns/drafts/", { name: "January programme", list_id: list }).catch(() => "none");
   await history(company, sent);
-  const ids = { sent, tested, scheduled, draft, template, changed, list, person, server, webhook, segment };
+  const ids = {
+    sent,
+    tested,
+    scheduled,
+    draft,
+    template,
+    changed,
+    list,
+    person,
+    server,
+    webhook,
+    segment,
+    bounced,
+    tried,
+  };
   return { company, empty, sample, ids: { ...ids, sample: campaign_id, delivery: made!.id } };
 }

@@ -128,7 +128,9 @@ test("refusals in the SMTP session are on the page of bounces, with their campai
     const { status, html } = await browser.open(path);
     expect([path, status]).toEqual([path, 200]);
     expect(html).toContain("Refused while sending");
-    expect(html).toMatch(/nobody@two\.example<\/a><\/th><td>for good<\/td><td>550 5\.1\.1 No such user/);
+    expect(html).toMatch(
+      /nobody@two\.example<\/a><\/th><td data-label="Kind">Hard bounce<\/td><td data-label="Server’s answer" class="about all">550 5\.1\.1 No such user/,
+    );
     expect(html).toContain(`href="${at(campaign)}"`);
   }
   const { body } = await company.api.get(`${API}/events/`, { query: { source: "dsn" } });

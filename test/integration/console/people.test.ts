@@ -113,12 +113,12 @@ describe("a person", () => {
     const path = at(`subscribers/${id}`);
     expect((await browser.open(path)).html).toMatch(/On the list since \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
     const gone = await done(browser.send(`${path}/off-list`, { list }));
-    expect(gone.html).toContain("Taken off Readers &lt;b&gt;.");
+    expect(gone.html).toContain("Removed from Readers &lt;b&gt;.");
     expect((await person(id)).lists).toEqual([]);
     await done(browser.send(`${path}/on-list`, fieldsOf(gone.html, `${path}/on-list`)));
     expect((await person(id)).lists).toEqual([list]);
     await query("update list_members set left_at = now() where subscriber_id = $1", [id]);
-    expect((await browser.open(path)).html).toContain("Left by the preferences page");
+    expect((await browser.open(path)).html).toContain("Left on the preferences page");
     const { body } = await company.api.get(`/api/emails/subscribers/${id}/lists/`);
     expect(body).toEqual([
       {
@@ -140,7 +140,7 @@ describe("a person", () => {
       id,
       list,
     ]);
-    expect((await browser.open(at(`subscribers/${id}`))).html).toContain("waits for the confirmation");
+    expect((await browser.open(at(`subscribers/${id}`))).html).toContain("not confirmed yet");
     const { body } = await company.api.get(`/api/emails/subscribers/${id}/lists/`);
     expect(body).toMatchObject([{ id: list, state: "waiting", joined_at: null, asked_at: expect.any(String) }]);
   });
@@ -176,13 +176,13 @@ describe("a person", () => {
     const data = await browser.open(`${path}/data`);
     expect(data.headers.get("content-disposition")).toBe('attachment; filename="person.json"');
     expect(JSON.parse(data.html)).toMatchObject({ subscriber: { email: "kay@example.com" } });
-    expect((await browser.open(path)).html).toContain("0 mails, 1 event, variables");
+    expect((await browser.open(path)).html).toContain("0 emails, 1 event, variables");
     const wrong = await browser.send(`${path}/erase`, { email: "kay@example.org" });
     expect(wrong).toMatchObject({ status: 400 });
     expect(wrong.html).toContain("This is another address.");
     expect((await person(id)).email).toBe("kay@example.com");
     const erased = await done(browser.send(`${path}/erase`, { email: " KAY@example.com" }));
-    expect(erased.html).toContain("Erased: 0 mails, 1 event.");
+    expect(erased.html).toContain("Erased: 0 emails, 1 event.");
     expect((await browser.open(path)).status).toBe(404);
   });
 });
@@ -378,7 +378,7 @@ describe("a suppression", () => {
     const { html } = await browser.open(`${path()}?search=gone&kind=unsubscribed`);
     const [, action] = /action="([^"]+\/lift)"/.exec(html)!;
     const lifted = await done(browser.send(action!));
-    expect(lifted.html).toContain("gone@example.com can get mail again.");
+    expect(lifted.html).toContain("gone@example.com can get email again.");
     expect((await person(id)).status).toBe("active");
     const fields = fieldsOf(lifted.html, path());
     await done(browser.send(path(), { ...fields, reason: fields.reason!.replaceAll("&quot;", '"') }));
@@ -391,7 +391,7 @@ describe("a suppression", () => {
     expect((await browser.open(at(`subscribers/${id}`))).html).not.toContain("Suppressed");
     await company.api.post("/api/emails/suppressions/", { domain: "blocked.example" });
     const { html } = await browser.open(at(`subscribers/${id}`));
-    expect(html).toContain("Suppressed by hand: no mail is sent to this address since");
+    expect(html).toContain("Suppressed by hand: this address gets no email since");
     const [, found] = /href="([^"]+\/suppressions\?search=[^"]+)"/.exec(html)!;
     expect((await browser.open(found!)).html).toContain("blocked.example");
     expect((await browser.open(`${at("subscribers")}?search=ada@sub`)).html).toContain(
@@ -406,7 +406,7 @@ describe("a suppression", () => {
     });
     const imported = await browser.attach(`${path()}/import`, file);
     expect(imported.status).toBe(200);
-    expect(imported.html).toContain("2 rows read: 1 suppressed, 0 had been suppressed before.");
+    expect(imported.html).toContain("2 rows read: 1 suppressed, 0 suppressed before.");
     expect(imported.html).toContain("1 row could not be used");
     expect((await browser.open(`${path()}/export`)).html).toContain("file1@example.com");
     const wrong = await browser.attach(`${path()}/import`, new File(["a,b\n1,2\n"], "stop.csv", { type: "text/csv" }));

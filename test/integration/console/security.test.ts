@@ -256,6 +256,28 @@ test("user input is escaped on every page", async () => {
   expect(shownOn).toEqual(expect.arrayContaining(["", "campaigns", "campaigns/:id", "subscribers/:id", "lists"]));
 });
 
+test("every page leads to its guide, and shows no value that is missing or has no words", async () => {
+  const ids = await nameEverything();
+  const someone = await signIn(app, await newCompany(app));
+  const [, empty] = /^\/app\/([0-9a-f-]{36})/.exec((await someone.open("/app/")).location ?? "") ?? [];
+  for (const pattern of of(companyPages, "page")) {
+    const [first = ""] = pattern.split("/");
+    const path = inCompany(company.id, pattern.replace(":id", ids[first] ?? newId()));
+    for (const { html, headers } of [
+      await owner.open(path),
+      ...(empty && !pattern.includes(":") ? [await someone.open(inCompany(empty, pattern))] : []),
+    ]) {
+      // The visual editor fills the window and has a head of its own.
+      if (!html.includes('<main id="content">') || html.includes('id="visual-editor"')) continue;
+      expect([path, headers.get("content-type"), /<a class="help" href="\/docs\/guides\/[a-z-]+\//.test(html)]).toEqual(
+        [path, "text/html; charset=utf-8", true],
+      );
+      const text = html.replace(/[\s\S]*<main id="content">/, "").replaceAll(/<[^>]*>/g, " ");
+      expect([path, /function macro|\[object \w+\]|\bundefined\b|\bNaN\b/.exec(text)?.[0]]).toEqual([path, undefined]);
+    }
+  }
+}, 120_000);
+
 test("styles and scripts are cached for good, under names of their content, and set no cookie", async () => {
   const { html } = await owner.open("/app/account");
   const assets = [...html.matchAll(/(?:src|href)="(\/app\/assets\/[^"#]+)/g)].map(([, path]) => path!);

@@ -210,16 +210,18 @@ describe("bounces", () => {
     const { html } = await browser.open(at("bounces?result=unmatched&via=api"));
     expect(html).toContain("gone@example.com");
     expect(html).not.toContain("<img");
-    expect((await browser.open(at("bounces?result=complained"))).html).toContain("Nothing fits.");
-    const noSecret = await browser.send(at("bounces/sources"), { provider: "sendgrid" });
+    expect((await browser.open(at("bounces?result=complained"))).html).toContain("No report matches");
+    const noSecret = await browser.send(at("bounces/settings/sources"), { provider: "sendgrid" });
     expect(noSecret.html).toContain('id="wrong-secret"');
-    expect(await browser.send(at("bounces/sources"), { provider: "ses" })).toMatchObject({ status: 303 });
-    const [, remove] = /action="([^"]+\/sources\/[^"]+\/remove)"/.exec((await browser.open(at("bounces"))).html)!;
+    expect(await browser.send(at("bounces/settings/sources"), { provider: "ses" })).toMatchObject({ status: 303 });
+    const [, remove] = /action="([^"]+\/sources\/[^"]+\/remove)"/.exec(
+      (await browser.open(at("bounces/settings"))).html,
+    )!;
     expect(await browser.send(remove!)).toMatchObject({ status: 303 });
-    expect((await browser.open(at("bounces"))).html).not.toContain("/remove");
+    expect((await browser.open(at("bounces/settings"))).html).not.toContain("/remove");
     const guard = { hard_bounce_percent: "5", complaint_percent: "0.1", after: "100" };
-    expect(await browser.send(at("bounces/guard"), { ...guard, after: "0" })).toMatchObject({ status: 400 });
-    expect(await browser.send(at("bounces/guard"), guard)).toMatchObject({ status: 303 });
+    expect(await browser.send(at("bounces/settings/guard"), { ...guard, after: "0" })).toMatchObject({ status: 400 });
+    expect(await browser.send(at("bounces/settings/guard"), guard)).toMatchObject({ status: 303 });
     expect((await company.api.get(`/api/companies/${company.id}/`, { token: company.token })).body.guard).toEqual({
       hard_bounce_percent: 5,
       complaint_percent: 0.1,

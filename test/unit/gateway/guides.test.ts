@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { HELP } from "../../../services/console/help.ts";
 import { contractOf } from "../../../services/contracts.ts";
 import { GUIDES, guidePage, guidesIndex, searchPage } from "../../../services/gateway/guides/guides.ts";
 import { operationsOf, search, sectionsOf } from "../../../services/gateway/guides/search.ts";
@@ -58,6 +59,17 @@ describe("the guides", () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect([...page.matchAll(/<h[23]>/g)]).toEqual([]);
     expect(page).not.toMatch(/<script| style="| on\w+="/);
+  });
+
+  test("and headings that the console's pages link to exist", () => {
+    for (const target of Object.values(HELP)) {
+      const [slug, heading = ""] = target.split("#");
+      const page = pages.get(`/docs/guides/${slug}`);
+      expect([target, page !== undefined && (heading === "" || page.includes(` id="${heading}"`))]).toEqual([
+        target,
+        true,
+      ]);
+    }
   });
 
   test("mention only existing fields, metrics and settings", () => {
