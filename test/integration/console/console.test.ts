@@ -267,7 +267,7 @@ test("a person is added, put on a list, removed from it, found, and erased; a su
   const { html } = await browser.open(at("suppressions?search=spam"));
   const [, lift] = new RegExp(`action="(${at("suppressions")}/[0-9a-f-]+/lift)"`).exec(html)!;
   expect(await browser.send(lift!)).toMatchObject({ status: 303 });
-  expect((await browser.open(at("suppressions?search=spam"))).html).toContain("No suppression fits.");
+  expect((await browser.open(at("suppressions?search=spam"))).html).toContain("No suppression matches");
   expect((await browser.send(at("suppressions"), { what: "not a domain" })).html).toMatch(/id="wrong-domain"/);
 });
 
