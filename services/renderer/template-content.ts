@@ -1,12 +1,12 @@
 /** Validates a template's content and prepares it for sending, merging the request's fields with the stored ones. */
 import type { Template } from "../../models/template.ts";
-import { madeDesign } from "../lib/design/made-design.ts";
 import type { DesignTree } from "../lib/design/shape.ts";
 import { type FieldErrors, invalid } from "../lib/errors.ts";
 import { htmlOf, isMade, type Recipe } from "../lib/made-html/make-html.ts";
 import type { Static } from "../lib/shapes.ts";
 import { bodyErrors } from "../lib/template/template-errors.ts";
 import type { contract } from "./contract-templates.ts";
+import { madeDesign } from "./made-design.ts";
 
 export type Input = Partial<Static<(typeof contract)["createTemplate"]["params"]>>;
 

@@ -1051,149 +1051,220 @@ export type PlanUsage = {
 
 /** Extension. Document of a visual template: a tree of blocks, from which body and text part are made. */
 export type Design = {
+  /** Version of this format. */
   version: 1;
+  /** Look of the whole mail. */
   settings?: {
+    /** Width in pixels; 0: as wide as possible. */
     width?: number;
+    /** Background colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty. */
     background?: string;
+    /** Background of sections that have none of their own. */
     content_background?: string;
-    text_color?: TextColor;
-    link_color?: LinkColor;
+    /** Colour of texts that have none of their own. */
+    text_color?: string;
+    /** Colour of links in texts. */
+    link_color?: string;
+    /** Language of the mail (BCP 47), for screen readers. Empty: unknown. */
     language?: string;
   };
   blocks: Blocks;
 };
 
+/** Heading. */
 export type DesignBlockHeading = {
+  /** Kind. */
   type: "heading";
-  text?: string;
+  text?: Text;
+  /** Level of the heading; 1 is the largest. */
   level?: "1" | "2" | "3";
   align?: Align;
-  color?: TextColor;
+  /** Colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty for the usual one. */
+  color?: string;
 };
 
+/** Text. */
 export type DesignBlockText = {
-  type: "text";
+  type: TypeOfDesignBlockText;
   content?: DesignRichText;
+  /** Size of the text in pixels. */
   size?: number;
   align?: Align;
-  color?: ColorOfDesignBlockText;
+  /** Colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty for the usual one. */
+  color?: string;
 };
 
+/** Image, which may be a link. */
 export type DesignBlockImage = {
+  /** Kind. */
   type: "image";
   src?: Src;
-  alt?: string;
+  alt?: Alt;
   href?: Href;
+  /** Width in pixels; 0: as wide as possible. */
   width?: number;
+  /** Radius of the corners in pixels. */
   radius?: number;
   align?: Align;
 };
 
+/** Button. */
 export type DesignBlockButton = {
+  /** Kind. */
   type: "button";
+  /** Text; may contain variables. */
   text?: string;
   href?: Href;
+  /** Colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty for the usual one. */
   color?: string;
-  background?: LinkColor;
+  /** Background colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty. */
+  background?: string;
   align?: Align;
+  /** True: as wide as the column. */
   wide?: boolean;
 };
 
+/** Horizontal line. */
 export type DesignBlockDivider = {
+  /** Kind. */
   type: "divider";
+  /** Colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty for the usual one. */
   color?: string;
+  /** Thickness in pixels. */
   thickness?: number;
 };
 
+/** Empty space. */
 export type DesignBlockSpacer = {
+  /** Kind. */
   type: "spacer";
+  /** Height in pixels. */
   height?: number;
 };
 
+/** List of short texts. */
 export type DesignBlockList = {
+  /** Kind. */
   type: "list";
+  /** Entries, in order. */
   entries?: {
-    text?: string;
+    text?: Text;
   }[];
+  /** Marks before the entries. */
   kind?: "bullets" | "numbers" | "checks";
 };
 
+/** Quotation. */
 export type DesignBlockQuote = {
+  /** Kind. */
   type: "quote";
+  /** Text; may contain variables. */
   text?: string;
+  /** Who said it. Empty: nobody is named. */
   author?: string;
-  color?: LinkColor;
+  /** Colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty for the usual one. */
+  color?: string;
 };
 
+/** Table of texts. */
 export type DesignBlockTable = {
+  /** Kind. */
   type: "table";
+  /** True: the first row has the headings of the columns. */
   header?: boolean;
+  /** Rows, in order. */
   rows?: {
+    /** Cells of the row, as many as the first row has. */
     cells?: {
-      text?: string;
+      text?: Text;
     }[];
   }[];
 };
 
+/** Card of a product: image, title, text, price and button. */
 export type DesignBlockCard = {
+  /** Kind. */
   type: "card";
   src?: Src;
-  alt?: string;
+  alt?: Alt;
+  /** Title; may contain variables. */
   title?: string;
+  /** Text; may contain variables. */
   text?: string;
+  /** Price, as text. */
   price?: string;
+  /** Words on the button. Empty: no button. */
   button?: string;
   href?: Href;
 };
 
+/** Links to profiles in social networks. */
 export type DesignBlockSocial = {
+  /** Kind. */
   type: "social";
+  /** Links, in order. */
   links?: {
+    /** Network whose name is shown. */
     network?: "website" | "facebook" | "instagram" | "linkedin" | "x" | "youtube" | "tiktok" | "mastodon" | "bluesky";
     href?: Href;
   }[];
   align?: Align;
 };
 
+/** Logo of the company, or its name. */
 export type DesignBlockHeader = {
+  /** Kind. */
   type: "header";
   href?: Href;
+  /** Width in pixels; 0: as wide as possible. */
   width?: number;
   align?: Align;
 };
 
+/** Company name and footer text, with the links to unsubscribe and to the preferences. */
 export type DesignBlockFooter = {
+  /** Kind. */
   type: "footer";
-  text?: string;
+  text?: Text;
+  /** Words of the link that unsubscribes. Empty: no link. */
   unsubscribe?: string;
+  /** Words of the link to the preferences page. Empty: no link. */
   preferences?: string;
+  /** Colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty for the usual one. */
   color?: string;
   align?: Align;
 };
 
+/** HTML of the author. */
 export type DesignBlockHtml = {
+  /** Kind. */
   type: "html";
+  /** HTML of the author, with everything that the body of a template may contain. */
   html?: string;
 };
 
+/** Blocks for recipients for whom a variable is filled and not false, and others for everybody else. */
 export type DesignBlockIf = {
-  type: "if";
-  variable: string;
+  type: TypeOfDesignBlockIf;
+  variable: Variable;
   blocks: BlocksOfDesignBlockIf;
   else?: BlocksOfDesignBlockIf;
 };
 
+/** Repeats its blocks for each entry of a variable. */
 export type DesignBlockEach = {
-  type: "each";
-  variable: string;
+  type: TypeOfDesignBlockEach;
+  variable: Variable;
   blocks: BlocksOfDesignBlockIf;
 };
 
+/** Saved block, by its id. */
 export type DesignBlockSaved = {
-  type: "saved";
-  id: string;
+  type: TypeOfDesignBlockSaved;
+  id: IdOfDesignBlockSaved;
 };
 
+/** One of these kinds, by `type`. */
 export type DesignBlocks =
   | DesignBlockHeading
   | DesignBlockText
@@ -1213,68 +1284,96 @@ export type DesignBlocks =
   | DesignBlockEach
   | DesignBlockSaved;
 
+/** Section of one to four columns. */
 export type DesignPartSection = {
+  /** Kind. */
   type: "section";
+  /** Columns, from the start of the line. */
   columns: {
+    /** Share of the section's width; with 1 everywhere columns are equally wide. */
     share?: number;
     blocks: BlocksOfDesignBlockIf;
   }[];
-  background?: ColorOfDesignBlockText;
+  /** Background colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty. */
+  background?: string;
+  /** Space above and below in pixels. */
   padding?: number;
+  /** True: columns stand below each other on phones. */
   stack?: boolean;
+  /** Alignment of columns of different height. */
   vertical?: "top" | "middle" | "bottom";
 };
 
+/** Blocks for recipients for whom a variable is filled and not false, and others for everybody else. */
 export type DesignPartIf = {
-  type: "if";
-  variable: string;
+  type: TypeOfDesignBlockIf;
+  variable: Variable;
   blocks: Blocks;
   else?: Blocks;
 };
 
+/** Repeats its blocks for each entry of a variable. */
 export type DesignPartEach = {
-  type: "each";
-  variable: string;
+  type: TypeOfDesignBlockEach;
+  variable: Variable;
   blocks: Blocks;
 };
 
+/** Saved block, by its id. */
 export type DesignPartSaved = {
-  type: "saved";
-  id: string;
+  type: TypeOfDesignBlockSaved;
+  id: IdOfDesignBlockSaved;
 };
 
+/** One of these kinds, by `type`. */
 export type DesignSections = DesignPartSection | DesignPartIf | DesignPartEach | DesignPartSaved;
 
+/** Bold text. */
 export type DesignMarkBold = {
+  /** Kind. */
   type: "bold";
 };
 
+/** Italic text. */
 export type DesignMarkItalic = {
+  /** Kind. */
   type: "italic";
 };
 
+/** Underlined text. */
 export type DesignMarkUnderline = {
+  /** Kind. */
   type: "underline";
 };
 
+/** Struck text. */
 export type DesignMarkStrike = {
+  /** Kind. */
   type: "strike";
 };
 
+/** Text that is a link. */
 export type DesignMarkLink = {
+  /** Kind. */
   type: "link";
+  /** Settings of the mark. */
   attrs: {
     href: Href;
   };
 };
 
+/** Coloured text. */
 export type DesignMarkColour = {
+  /** Kind. */
   type: "colour";
+  /** Settings of the mark. */
   attrs: {
-    value: ColorOfDesignBlockText;
+    /** Colour: `#rrggbb`, or a brand colour such as `brand.primary`. */
+    value: string;
   };
 };
 
+/** One of these kinds, by `type`. */
 export type DesignMark =
   | DesignMarkBold
   | DesignMarkItalic
@@ -1283,46 +1382,67 @@ export type DesignMark =
   | DesignMarkLink
   | DesignMarkColour;
 
+/** Text. */
 export type DesignInlineText = {
-  type: "text";
+  type: TypeOfDesignBlockText;
+  /** Text; may contain variables. */
   text: string;
   marks?: Marks;
 };
 
+/** Line break. */
 export type DesignInlineBreak = {
+  /** Kind. */
   type: "break";
   marks?: Marks;
 };
 
+/** One of these kinds, by `type`. */
 export type DesignInline = DesignInlineText | DesignInlineBreak;
 
+/** Entry of a list. */
 export type DesignItem = {
+  /** Kind. */
   type: "item";
+  /** Paragraphs. */
   content: DesignRichParagraph[];
 };
 
+/** Paragraph. */
 export type DesignRichParagraph = {
+  /** Kind. */
   type: "paragraph";
+  /** Settings of the paragraph. */
   attrs?: {
+    /** Alignment. */
     align?: "left" | "center" | "right";
   };
+  /** Texts and line breaks. */
   content?: DesignInline[];
 };
 
+/** List with bullets. */
 export type DesignRichBullets = {
+  /** Kind. */
   type: "bullets";
   content: ContentOfDesignRichBullets;
 };
 
+/** Numbered list. */
 export type DesignRichNumbers = {
+  /** Kind. */
   type: "numbers";
   content: ContentOfDesignRichBullets;
 };
 
+/** One of these kinds, by `type`. */
 export type DesignRich = DesignRichParagraph | DesignRichBullets | DesignRichNumbers;
 
+/** Paragraphs and lists with marks, as ProseMirror stores them. */
 export type DesignRichText = {
+  /** Kind. */
   type: "doc";
+  /** Paragraphs and lists. */
   content: DesignRich[];
 };
 
@@ -1450,7 +1570,7 @@ export type CreateDraftBody = {
 export type PreviewDraftBody = {
   subject: SubjectOfPreviewDraft;
   html: Html;
-  text: Text;
+  text: TextOfPreviewDraft;
   warnings: Warnings;
 };
 
@@ -1461,7 +1581,7 @@ export type SubjectOfPreviewDraft = string;
 export type Html = string;
 
 /** Plain-text version. */
-export type Text = string;
+export type TextOfPreviewDraft = string;
 
 /** Extension. Warnings about placeholders of other products and MJML, which are sent unchanged; links that open nothing, such as those without a scheme; several lines without tags; variables that are not built in and that no subscriber has, or that some lack, with their number; HTML over 102 KB; and a missing visible unsubscribe link. */
 export type Warnings = string[];
@@ -2469,26 +2589,49 @@ export type Branding = {
   language: Language;
 };
 
-export type TextColor = string;
-
-export type LinkColor = string;
-
+/** Blocks, from top to bottom. */
 export type Blocks = DesignSections[];
 
+/** Text; may contain variables. */
+export type Text = string;
+
+/** Alignment. */
 export type Align = "left" | "center" | "right";
 
-export type ColorOfDesignBlockText = string;
+/** Kind. */
+export type TypeOfDesignBlockText = "text";
 
 /** http or https address, or one that starts with a variable. Empty: no image. */
 export type Src = string;
 
+/** What the image shows, for people who do not see it. Empty: decoration. */
+export type Alt = string;
+
 /** http, https, mailto or tel address, or one that starts with a variable. Empty: no link. */
 export type Href = string;
 
+/** Kind. */
+export type TypeOfDesignBlockIf = "if";
+
+/** Name of a variable, with dots for objects. */
+export type Variable = string;
+
+/** Blocks, from top to bottom. */
 export type BlocksOfDesignBlockIf = DesignBlocks[];
 
+/** Kind. */
+export type TypeOfDesignBlockEach = "each";
+
+/** Kind. */
+export type TypeOfDesignBlockSaved = "saved";
+
+/** Id of the saved block. */
+export type IdOfDesignBlockSaved = string;
+
+/** Marks of the text. */
 export type Marks = DesignMark[];
 
+/** Entries of the list. */
 export type ContentOfDesignRichBullets = DesignItem[];
 
 /** Parameters and result of each operation. */
