@@ -315,7 +315,7 @@ test("a save over somebody else's is refused, says who it was, and can be repeat
 
     await page.getByLabel("Link", { exact: true }).fill("javascript:alert(1)");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("This can't be saved yet").waitFor();
+    await page.getByRole("alert").getByText("This can't be saved yet").waitFor();
     await block(page, "heading").first().click();
     await page.getByRole("button", { name: "Show block" }).click();
     expect(await block(page, "button").getAttribute("class")).toContain("is-selected");
