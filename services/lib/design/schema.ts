@@ -66,7 +66,7 @@ const EXAMPLES: Partial<Record<Field["kind"], unknown>> = {
   colour: "brand.primary",
   flag: true,
 };
-const examplesOf = (name: string, field: Field) => {
+const examplesOf = (field: Field) => {
   const example = field.kind === "pixels" ? field.default : EXAMPLES[field.kind];
   return example === undefined ? {} : { examples: [example] };
 };
@@ -105,7 +105,7 @@ const properties = (fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,
-      { ...fieldSchema(field), description: ABOUT[name], ...examplesOf(name, field) },
+      { ...fieldSchema(field), description: ABOUT[name], ...examplesOf(field) },
     ]),
   );
 
