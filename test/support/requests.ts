@@ -69,9 +69,13 @@ const FIXED: Record<string, fc.Arbitrary<unknown>> = {
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
+const MAX_DEPTH = 3;
+
 export class Requests {
   readonly #document: OpenApi;
   readonly #ids: readonly string[];
+  /** Blocks around the one being made. */
+  #depth = 0;
 
   constructor(document: OpenApi, ids: readonly string[]) {
     this.#document = document;
@@ -125,6 +129,7 @@ export class Requests {
     const schema = this.#whole(given);
     if ("const" in schema) return fc.constant(schema.const);
     if (schema.enum) return fc.constantFrom(...schema.enum);
+    if (schema.discriminator) return this.#block(schema.oneOf ?? []);
     if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => this.value(one, name)));
     if (Array.isArray(schema.type)) {
       return fc.oneof(...schema.type.map((type) => this.value({ ...schema, type }, name)));
@@ -153,6 +158,15 @@ export class Requests {
       default:
         return fc.jsonValue({ maxDepth: 2 });
     }
+  }
+
+  /** Designs contain blocks within blocks: deeper ones are all of one kind. */
+  #block(kinds: readonly Schema[]): fc.Arbitrary<unknown> {
+    if (this.#depth >= MAX_DEPTH) return fc.constant({ type: "divider" });
+    this.#depth++;
+    const any = fc.oneof(...kinds.map((kind) => this.value(kind)));
+    this.#depth--;
+    return any;
   }
 
   #wrong = () => fc.oneof(fc.constantFrom(...HOSTILE), fc.jsonValue({ maxDepth: 3 }));

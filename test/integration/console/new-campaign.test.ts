@@ -292,7 +292,7 @@ test("autosave reports no missing fields, and an unfinished draft is listed and 
     location: at("campaigns/drafts?notice=saved"),
   });
   const { html } = await browser.open(at("campaigns/drafts?search=left"));
-  expect(html).toContain(`<a href="${path}">Left</a>`);
+  expect(html).toContain(`<a href="${path}" dir="auto">Left</a>`);
   expect(html.match(/aria-current="page"/g)).toHaveLength(1);
   expect(await browser.send(`${path}/delete`)).toMatchObject({ status: 303 });
   expect((await company.api.get(`${E}/drafts/${id}/`)).status).toBe(404);

@@ -349,7 +349,7 @@ describe("an operator's commands", () => {
     const deferred = await send("uma@example.org");
     const story = await until(
       () => run("trace", "uma@example.org").catch(() => []),
-      (steps) => steps.some(({ what }) => what === "next try"),
+      (steps) => ["next try", "campaign waits"].every((one) => steps.some(({ what }) => what === one)),
     );
     const next = story.find(({ what }) => what === "next try")!;
     expect(next.detail).toContain("451 4.3.0 come again");
