@@ -10,6 +10,8 @@ interface Line {
   sum: number;
   /** `points` of an SVG polyline, in units of the plot. */
   points: string;
+  /** The same as bars: `d` of an SVG path. */
+  bars: string;
 }
 
 export interface Plot {
@@ -24,6 +26,7 @@ export interface Plot {
   /** Value at the upper edge. */
   most: number;
   lines: Line[];
+  hasBars: boolean;
   /** Columns of the table. */
   labels: string[];
   rows: { date: string; values: number[] }[];
@@ -37,13 +40,16 @@ export function plotOf(
   title: string,
   dates: readonly string[],
   series: Record<string, readonly number[]>,
-  { unit, drawn }: { unit?: string; drawn?: number } = {},
+  { unit, drawn, hasBars = false }: { unit?: string; drawn?: number; hasBars?: boolean } = {},
 ): Plot {
   const entries = Object.entries(series);
   const shown = entries.slice(0, drawn);
   const most = Math.max(1, ...shown.flatMap(([, values]) => values));
   const x = (day: number) => (dates.length < 2 ? 0 : (day / (dates.length - 1)) * WIDTH).toFixed(1);
   const y = (value: number) => (HEIGHT - (value / most) * HEIGHT).toFixed(1);
+  const slot = WIDTH / Math.max(1, dates.length);
+  const bar = (value: number, day: number) =>
+    `M${((day + 0.15) * slot).toFixed(1)} ${HEIGHT}V${y(value)}h${(0.7 * slot).toFixed(1)}V${HEIGHT}z`;
   return {
     title,
     ...(unit === undefined ? {} : { unit }),
@@ -52,6 +58,7 @@ export function plotOf(
     width: WIDTH,
     height: HEIGHT,
     most,
+    hasBars,
     labels: entries.map(([label]) => label),
     lines: shown.map(([label, values]) => ({
       label,
@@ -61,6 +68,7 @@ export function plotOf(
         values.length === 1
           ? `0.0,${y(values[0]!)} ${WIDTH}.0,${y(values[0]!)}`
           : values.map((value, day) => `${x(day)},${y(value)}`).join(" "),
+      bars: values.map((value, day) => (value === 0 ? "" : bar(value, day))).join(""),
     })),
     rows: dates
       .map((date, day) => ({ date, values: entries.map(([, values]) => values[day] ?? 0) }))

@@ -50,6 +50,13 @@ export function soonOf(iso: string, now = Date.now()): string | undefined {
 export const agoOf = (iso: string, zone: string, now = Date.now()): string =>
   (soonOf(iso, now) ?? dayOf(iso, zone)) || "just now";
 
+/** A length of time in its largest unit: "4 minutes". */
+export function lengthOf(ms: number): string {
+  const [unit, length] = SPANS.find(([, one]) => ms >= one) ?? ["second", 1_000];
+  const n = Math.max(1, Math.round(ms / length));
+  return `${n} ${unit}${n === 1 ? "" : "s"}`;
+}
+
 let inWords: Intl.DateTimeFormat | undefined;
 
 /** Formats the clock "2031-07-01T09:00" as "Tuesday 1 July 2031 at 09:00"; other text stays unchanged. */

@@ -78,13 +78,30 @@ test("sample data comes and goes by one click each, leaves the first steps as th
   );
 });
 
+test("clicks are shown on the email, within the report", async () => {
+  await signUp(async (page) => {
+    await page.getByRole("button", { name: "Try with sample data" }).click();
+    await page.getByRole("link", { name: "Open the sample report" }).click();
+    await page.getByText("Show on the email").click();
+    const frame = page.frameLocator("iframe.mail");
+    await frame.getByText("See the spring list").waitFor();
+    expect(await frame.getByText(/^\d+ · \d+\.\d %$/).allTextContents()).toEqual([
+      "3 · 6.5 %",
+      "3 · 6.5 %",
+      "2 · 4.3 %",
+    ]);
+    await page.getByText("to Sample readers").waitFor();
+  });
+});
+
 test("a report fits three screens of a phone", async () => {
   await signUp(
     async (page) => {
       await page.getByRole("button", { name: "Try with sample data" }).click();
       await page.getByRole("link", { name: "Open the sample report" }).click();
       await page.getByText("46 delivered, 2 bounced").waitFor();
-      await page.waitForLoadState("networkidle");
+      await page.getByRole("columnheader", { name: "What helps" }).waitFor({ state: "attached" });
+      await page.getByRole("rowheader", { name: "harbour.sample.flockmail.test" }).waitFor();
       await page.screenshot({ path: `${SHOTS}/report-phone.png`, fullPage: true });
       expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThanOrEqual(3 * 844);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);

@@ -30,6 +30,15 @@ test("a plot of a single hour has a visible line from edge to edge", () => {
   expect(rows).toEqual([{ date: "2026-11-20 09:00", values: [4, 1] }]);
 });
 
+test("hours are drawn as bars, those of the second series in front, and an hour without any has none", () => {
+  const { hasBars, lines } = plotOf("Opens", DATES, { Opened: [4, 0, 2], Clicked: [1, 0, 0] }, { hasBars: true });
+  expect([hasBars, ...lines.map(({ bars }) => bars)]).toEqual([
+    true,
+    "M30.0 160V0.0h140.0V160zM430.0 160V80.0h140.0V160z",
+    "M30.0 160V120.0h140.0V160z",
+  ]);
+});
+
 test.each(["/app/1/campaigns?page=2", "/app/"])("sign-in redirects to %s", (next) => {
   expect(safeTarget(next)).toBe(next);
 });
