@@ -116,6 +116,7 @@ export const campaigns = {
   domainsLead: "Results by the domain of the recipients.",
   domainsOf: (name: string) => `Mailbox providers: ${name}`,
   domainsHint: "Results by mailbox provider: Gmail, Outlook and others. Counting takes a second for a large campaign.",
+  byDomain: "Results by domain",
   showDomains: "Show results",
   noDomains: "No results yet: no mail server has answered.",
   failuresEstimated: "Estimated from a sample, because there are so many recipients. Rare reasons may be missing.",
