@@ -100,7 +100,7 @@ test("a report fits three screens of a phone", async () => {
       await page.getByRole("button", { name: "Try with sample data" }).click();
       await page.getByRole("link", { name: "Open the sample report" }).click();
       await page.getByText("46 delivered, 2 bounced").waitFor();
-      await page.getByRole("columnheader", { name: "What helps" }).waitFor({ state: "attached" });
+      await page.getByRole("columnheader", { name: "What to do" }).waitFor({ state: "attached" });
       await page.getByRole("rowheader", { name: "harbour.sample.flockmail.test" }).waitFor();
       await page.screenshot({ path: `${SHOTS}/report-phone.png`, fullPage: true });
       expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThanOrEqual(3 * 844);
