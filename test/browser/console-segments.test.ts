@@ -157,7 +157,7 @@ test("a segment is built with the keyboard while its count updates, and Enter in
   await open({ bypassCSP: false }, async (page) => {
     await signIn(page);
     await page.goto(at("segments/new"));
-    await page.getByLabel("Name", { exact: true }).focus();
+    await page.getByRole("textbox", { name: "Name", exact: true }).focus();
     await page.keyboard.type("Of London");
     const what = page.getByLabel("What").first();
     await what.focus();
