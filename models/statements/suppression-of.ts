@@ -15,8 +15,8 @@ const ANY_DOMAIN = `s.company_id = (
 
 /**
  * SQL: the suppression of the subscriber `s` as JSON, or null; including suppressions of the domain. If there are
- * several, the one that blocked_by() names. The key's own collation, which domains_of() hands on, would keep the index
- * of domains from being used.
+ * several, the one that blocked_by() names. With the key's own collation, which domains_of() passes on, PostgreSQL could
+ * not use the index on domains.
  */
 export const SUPPRESSION_OF = `(
   select json_build_object('kind', b.kind, 'created_at', b.created_at) from (

@@ -1160,7 +1160,7 @@ export type DesignBlockQuote = {
   type: "quote";
   /** Text; may contain variables. */
   text?: string;
-  /** Who said it. Empty: nobody is named. */
+  /** Name of the person quoted. Empty: no name is shown. */
   author?: string;
   /** Colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty for the usual one. */
   color?: string;

@@ -28,7 +28,7 @@ export interface Boot {
   formToken: string;
   paths: {
     templates: string;
-    /** Of a new template. */
+    /** Path that saves a new template. */
     make: string;
     preview: string;
     upload: string;

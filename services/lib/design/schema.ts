@@ -24,7 +24,7 @@ const ref = (name: string) => ({ $ref: `#/$defs/${name}` });
 const ABOUT: Record<string, string> = {
   align: "Alignment.",
   alt: "What the image shows, for people who do not see it. Empty: decoration.",
-  author: "Who said it. Empty: nobody is named.",
+  author: "Name of the person quoted. Empty: no name is shown.",
   background: "Background colour: `#rrggbb`, a brand colour such as `brand.primary`, or empty.",
   button: "Words on the button. Empty: no button.",
   cells: "Cells of the row, as many as the first row has.",

@@ -225,7 +225,7 @@ describe('timezone: "recipient"', () => {
     expect(await deliverReady(id)).toEqual([]);
   });
 
-  test("a resume continues behind the recipients for whom the quota sufficed, whoever is due first", async () => {
+  test("resuming continues after the recipients that the quota covered, whichever recipients are due first", async () => {
     const plan = `four-${company.id}`;
     await query(
       `insert into plans select (jsonb_populate_record(p, jsonb_build_object('name', $1::text, 'emails_per_month', 4))).*

@@ -299,7 +299,7 @@ test.each([true, false])(
   },
 );
 
-test("people who are suppressed, unsubscribed or deleted meanwhile get nothing; transactional mail ignores an unsubscription", async () => {
+test("people who are suppressed, unsubscribed or deleted before their mail leaves get nothing; transactional mail ignores an unsubscription", async () => {
   await start();
   await query(
     "insert into suppressions (company_id, email, kind) values ($1, 'r1@to.example', 'unsubscribed'), ($1, 'r2@to.example', 'complained')",
