@@ -12,6 +12,10 @@ export const TEMPLATE_MODES = ["basic", "visual", "mjml"] as const;
 export type TemplateMode = (typeof TEMPLATE_MODES)[number];
 type TemplateType = "marketing" | "transactional";
 
+/** A text part that is not blank, otherwise the design's. */
+export const textToSend = (textBody: string | null, designText: string | null): string | null =>
+  textBody?.trim() ? textBody : designText;
+
 /** A saved subject and body. Campaigns copy it at the request, so that it may change or go at any time. */
 export class Template extends Model<InferAttributes<Template>, InferCreationAttributes<Template>> {
   declare id: CreationOptional<string>;
@@ -26,7 +30,7 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
   declare html: CreationOptional<string | null>;
   /** Design document from which the body is made on save (services/lib/design/). */
   declare design: CreationOptional<Record<string, unknown> | null>;
-  /** Text part of the design; if set, text_body is sent instead. */
+  /** Text part made from the design; a `text_body` that is not blank is sent instead. */
   declare designText: CreationOptional<string | null>;
   declare templateMode: CreationOptional<TemplateMode>;
   declare templateType: CreationOptional<TemplateType>;
@@ -58,7 +62,7 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
 
   /** Text part to send; blank: made from the HTML. */
   textToSend(): string | null {
-    return this.textBody?.trim() ? this.textBody : this.designText;
+    return textToSend(this.textBody, this.designText);
   }
 
   /** `design` is absent where it was not read: in lists. */

@@ -1,6 +1,6 @@
 /** Templates with the given variables, saved or not: rendered like an email, for a sample recipient. */
 import { queryOne } from "../../models/database/db.ts";
-import { Template } from "../../models/template.ts";
+import { Template, textToSend } from "../../models/template.ts";
 import { invalid, notFound } from "../lib/errors.ts";
 import type { Static } from "../lib/shapes.ts";
 import { installation } from "./compiled-campaign.ts";
@@ -86,9 +86,9 @@ export async function previewContent(
   companyId: string,
   { variables = {}, ...content }: Content,
 ): Promise<PreviewResult> {
-  const { subject, preheader = null, text_body, template_type } = content;
+  const { subject, preheader = null, text_body = null, template_type } = content;
   const { html, body = content.body ?? "", designText } = await contentAfter(companyId, null, content);
   const isTransactional = template_type === "transactional";
-  const textBody = text_body?.trim() ? text_body : designText;
+  const textBody = textToSend(text_body, designText);
   return shownOf(companyId, { subject, body: html ?? body, preheader, textBody, isTransactional }, variables);
 }

@@ -36,7 +36,7 @@ function fitting(fields: Fields, given: Values): Values {
 }
 
 /** What of a pasted value is a block; unknown kinds and settings are dropped. */
-export function blockFrom(value: unknown): Block | undefined {
+function blockFrom(value: unknown): Block | undefined {
   if (!isObject(value) || typeof value.type !== "string") return undefined;
   const { type } = value;
   const list = (given: unknown): Block[] =>

@@ -6,7 +6,6 @@ import {
   blockAt,
   fits,
   insertBlock,
-  listPaths,
   moveBlock,
   outerOf,
   placeFor,
@@ -130,6 +129,3 @@ export function selectOuter(store: Store, path: Path): void {
   select(store, outer);
   focusBlock(outer);
 }
-
-/** The first list inside a block, for adding to it. */
-export const innerList = (block: Block, path: Path): Path | undefined => listPaths(block, path)[0];

@@ -62,7 +62,7 @@ export const newSection = (columns: number, blocks: Block[] = []): Section => ({
   columns: Array.from({ length: columns }, (_, no): Column => ({ blocks: no === 0 ? blocks : [] })),
 });
 
-export const FIRST_VARIABLE = "first_name";
+const FIRST_VARIABLE = "first_name";
 
 export function newBlock(type: BlockType, columns = 1): Block {
   if (type === "section") return newSection(columns);

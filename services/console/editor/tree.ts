@@ -68,7 +68,7 @@ export function duplicateAt<T>(tree: T, path: Path): T {
 }
 
 /** The path of the same value after the block at `removed` is gone. */
-export function afterRemoval(path: Path, removed: Path): Path {
+function afterRemoval(path: Path, removed: Path): Path {
   const list = parentOf(removed);
   const at = list.length;
   if (path.length <= at || !isWithin(path, list) || Number(path[at]) <= indexOf(removed)) return path;

@@ -1,4 +1,6 @@
-/** The visual editor. Imported by its browser code. */
+/** Texts of the visual editor. Imported by its browser code. */
+import { NETWORKS } from "../../lib/design/blocks/social/fields.ts";
+
 export const visual = {
   newTitle: "New template",
   noScript: "The visual editor needs JavaScript. Turn it on, or write HTML instead.",
@@ -172,15 +174,7 @@ export const visual = {
     bullets: "Bullets",
     numbers: "Numbers",
     checks: "Check marks",
-    website: "Website",
-    facebook: "Facebook",
-    instagram: "Instagram",
-    linkedin: "LinkedIn",
-    x: "X",
-    youtube: "YouTube",
-    tiktok: "TikTok",
-    mastodon: "Mastodon",
-    bluesky: "Bluesky",
+    ...NETWORKS,
   },
   colours: { primary: "Brand", on_primary: "On brand", background: "Brand background", text: "Brand text" },
   mail: {

@@ -15,7 +15,7 @@ import {
   MAX_DEPTH,
   MAX_DESIGN_BYTES,
 } from "./design.ts";
-import type { Field, Fields, Inline, RichText } from "./fields.ts";
+import { EMPTY_TEXT, type Field, type Fields, type Inline, type RichText } from "./fields.ts";
 import { DEFINITIONS, DESIGN_SCHEMA } from "./schema.ts";
 
 const MAX_SENTENCES = 20;
@@ -80,11 +80,6 @@ function htmlSentence(html: string): string | undefined {
   return compileTemplate(html, "body").errors?.[0];
 }
 
-const paragraphsIn = (text?: RichText): Inline[][] =>
-  (text?.content ?? [])
-    .flatMap((one) => (one.type === "paragraph" ? [one] : one.content.flatMap(({ content }) => content)))
-    .map(({ content = [] }) => content);
-
 function* textsOf(field: Field, value: unknown, path: string): Generator<[path: string, text: string, field: Field]> {
   if (field.kind === "rich") yield* richTextsOf(value as RichText, path, field);
   else if (field.kind === "items") {
@@ -119,18 +114,23 @@ function* inlineTexts(content: readonly Inline[], path: string, field: Field): G
   }
 }
 
-function* richTextsOf({ content }: RichText, path: string, field: Field): Generator<[string, string, Field]> {
+/** Every paragraph with its path, also those in lists. */
+function* paragraphsIn({ content }: RichText, path: string): Generator<[content: Inline[], path: string]> {
   for (const [no, one] of content.entries()) {
     const here = `${path}.content[${no}]`;
-    if (one.type === "paragraph") yield* inlineTexts(one.content ?? [], here, field);
+    if (one.type === "paragraph") yield [one.content ?? [], here];
     else {
       for (const [at, item] of one.content.entries()) {
         for (const [p, { content: inner = [] }] of item.content.entries()) {
-          yield* inlineTexts(inner, `${here}.content[${at}].content[${p}]`, field);
+          yield [inner, `${here}.content[${at}].content[${p}]`];
         }
       }
     }
   }
+}
+
+function* richTextsOf(text: RichText, path: string, field: Field): Generator<[string, string, Field]> {
+  for (const [content, here] of paragraphsIn(text, path)) yield* inlineTexts(content, here, field);
 }
 
 function blockSentences(block: Block, path: string): string[] {
@@ -143,7 +143,8 @@ function blockSentences(block: Block, path: string): string[] {
   }
   if (!isKind(block.type)) return sentences;
   if (block.type === "text") {
-    for (const content of paragraphsIn((block as { content?: RichText }).content)) {
+    const { content: text = EMPTY_TEXT } = block as { content?: RichText };
+    for (const [content] of paragraphsIn(text, path)) {
       const sentence = joinedSentence(content);
       if (sentence) sentences.push(at(`${path}.content`, sentence));
     }
