@@ -1,7 +1,7 @@
 export const WINNER_METRICS = ["opens", "clicks"] as const;
 export type WinnerMetric = (typeof WINNER_METRICS)[number];
 
-/** SQL: text part of a template `t`: its text_body, otherwise the text of its design. */
+/** SQL: text part of a template `t`: its text_body, otherwise the text of its design or Markdown. */
 export const TEMPLATE_TEXT = "case when t.text_body ~ '\\S' then t.text_body else t.design_text end";
 
 /**

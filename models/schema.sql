@@ -2065,6 +2065,7 @@ create table templates (
   html text,
   design jsonb,
   design_text text,
+  markdown text,
   constraint templates_pkey PRIMARY KEY (id),
   constraint templates_company_id_id_key UNIQUE (company_id, id),
   constraint templates_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

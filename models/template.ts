@@ -12,7 +12,7 @@ export const TEMPLATE_MODES = ["basic", "visual", "mjml"] as const;
 export type TemplateMode = (typeof TEMPLATE_MODES)[number];
 type TemplateType = "marketing" | "transactional";
 
-/** A text part that is not blank, otherwise the design's. */
+/** A text part that is not blank, otherwise that of the design or the Markdown. */
 export const textToSend = (textBody: string | null, designText: string | null): string | null =>
   textBody?.trim() ? textBody : designText;
 
@@ -30,7 +30,9 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
   declare html: CreationOptional<string | null>;
   /** Design document from which the body is made on save (services/lib/design/). */
   declare design: CreationOptional<Record<string, unknown> | null>;
-  /** Text part made from the design; a `text_body` that is not blank is sent instead. */
+  /** Markdown from which the body is made on save (services/lib/made-html/markdown.ts). */
+  declare markdown: CreationOptional<string | null>;
+  /** Text part made from the design or the Markdown; a `text_body` that is not blank is sent instead. */
   declare designText: CreationOptional<string | null>;
   declare templateMode: CreationOptional<TemplateMode>;
   declare templateType: CreationOptional<TemplateType>;
@@ -50,6 +52,7 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
         inlineCss: required(DataTypes.BOOLEAN, false),
         html: nullable(DataTypes.TEXT),
         design: nullable(DataTypes.JSONB),
+        markdown: nullable(DataTypes.TEXT),
         designText: nullable(DataTypes.TEXT),
         templateMode: required(DataTypes.TEXT, "basic"),
         templateType: required(DataTypes.TEXT, "marketing"),
@@ -65,7 +68,7 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
     return textToSend(this.textBody, this.designText);
   }
 
-  /** `design` is absent where it was not read: in lists. */
+  /** `design` and `markdown` are absent where they were not read: in lists. */
   view() {
     return {
       id: this.id,
@@ -76,6 +79,7 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
       text_body: this.textBody,
       inline_css: this.inlineCss,
       ...(this.design === undefined ? {} : { design: this.design }),
+      ...(this.markdown === undefined ? {} : { markdown: this.markdown }),
       template_mode: this.templateMode,
       template_type: this.templateType,
       created_at: this.createdAt.toISOString(),

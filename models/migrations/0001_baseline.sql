@@ -1986,6 +1986,7 @@ create table templates (
   html text,
   design jsonb,
   design_text text,
+  markdown text,
   constraint templates_pkey primary key (id),
   constraint templates_company_id_id_key unique (company_id, id),
   constraint templates_template_mode_check check ((template_mode = ANY (ARRAY['basic'::text, 'visual'::text, 'mjml'::text]))),

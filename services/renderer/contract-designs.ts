@@ -55,7 +55,7 @@ export const contract = {
   updateDesigns: {
     summary: "Update the designs of templates",
     description:
-      "Extension. Makes the mails of all templates with a design again, with the company's present branding and saved blocks. Campaigns that exist keep theirs.",
+      "Extension. Makes the mails of all templates with a design or Markdown again, with the company's present branding and saved blocks. Campaigns that exist keep theirs.",
     params: Type.Object({}),
     returns: Updated,
   },

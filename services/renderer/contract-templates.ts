@@ -44,6 +44,13 @@ export const EmailTemplate = Type.Object({
   design: Type.Optional(
     Described(Nullable(DesignTree), "Extension. The template's design; null: it has none. Not in lists."),
   ),
+  markdown: Type.Optional(
+    Described(
+      Nullable(Type.String()),
+      "Extension. The Markdown that the body is made from; null: none. Not in lists.",
+      "# Hello [[first_name]]",
+    ),
+  ),
   template_mode: Mode,
   template_type: Described(
     OneOf("marketing", "transactional"),
@@ -73,6 +80,9 @@ const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, patte
 const DESIGN =
   "Extension. A tree of blocks, in place of `body`: body and text part are made from it, and `template_mode` is `visual`. A 400 names the path in the tree. A new `body` replaces a design, and so does null, which keeps the body.";
 
+const MARKDOWN =
+  "Extension. Markdown with variables, in place of `body`: the body is made from it in the company's fonts and colors, and `template_mode` is `basic`. It is also the text part, unless it contains HTML. `[[#if name]]` and its like may stand on lines of their own. A new `body` replaces it, and so does null, which keeps the body.";
+
 const Content = {
   subject: Described(Subject, "Subject of the mail. Templates may contain variables.", "Six books for [[first_name]]"),
   body: Type.Optional(
@@ -80,6 +90,7 @@ const Content = {
   ),
   ...ContentFields,
   design: Type.Optional(Described(Nullable(DesignTree), DESIGN)),
+  markdown: Type.Optional(Described(Nullable(Text(MAX_BODY_LENGTH)), MARKDOWN, "# Hello [[first_name]]")),
   template_mode: Type.Optional(Mode),
   template_type: Type.Optional(
     Described(

@@ -32,6 +32,10 @@ export const FullVersion = Type.Object({
   body: Described(Type.String({ examples: ["<p>Hello [[first_name]],</p>"] }), "The mail in HTML, with variables."),
   ...ContentView,
   design: Described(Nullable(DesignTree), "The template's design then; null: it had none."),
+  markdown: Described(
+    Nullable(Type.String({ examples: ["# Hello [[first_name]]"] })),
+    "The template's Markdown then; null: it had none.",
+  ),
 });
 
 const OfTemplate = Type.Object({

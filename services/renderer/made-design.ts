@@ -11,7 +11,7 @@ import { TaskLimitExceeded, workers } from "../lib/workers/workers.ts";
 
 const FILE = new URL("../lib/design/design-errors-task.ts", import.meta.url).href;
 
-export type MadeDesign =
+export type Made =
   | { html: string; text: string | null; errors?: undefined }
   | { html?: undefined; text?: undefined; errors: string[] };
 
@@ -27,7 +27,7 @@ async function errorsOf(companyId: string, design: unknown): Promise<string[]> {
 }
 
 /** The errors name paths in the tree. Throws 429 or 503 if too much waits for a thread. */
-export async function madeDesign(companyId: string, given: unknown, inlinesCss: boolean): Promise<MadeDesign> {
+export async function madeDesign(companyId: string, given: unknown, inlinesCss: boolean): Promise<Made> {
   const faults = await errorsOf(companyId, given);
   if (faults.length > 0) return { errors: faults };
   const design = given as Design;

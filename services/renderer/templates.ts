@@ -11,7 +11,7 @@ import { subjectErrors, textErrors } from "../lib/template/template-errors.ts";
 import { Unrenderable } from "./content.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
 import { bodyFacts } from "./heavy.ts";
-import { concernsBody, contentAfter, contentErrors, type Input, replacesDesign } from "./template-content.ts";
+import { concernsBody, contentAfter, contentErrors, type Input, replacementWarnings } from "./template-content.ts";
 import { contentOf, storeMissingVersion, storeVersion } from "./version-rows.ts";
 import { templateWarnings } from "./warnings.ts";
 
@@ -25,7 +25,7 @@ export const syntaxErrors: Validate<Contract["createTemplate"]> &
   Validate<Contract["updateTemplate"]> &
   Validate<Contract["previewContent"]> = async (ctx, isValid) => {
   const { params } = ctx;
-  const fields = ["body", "design", "template_mode", "inline_css"] as const;
+  const fields = ["body", "design", "markdown", "template_mode", "inline_css"] as const;
   const changes: Input = Object.fromEntries(fields.filter(isValid).map((field) => [field, params[field]]));
   const errors = {
     subject: isValid("subject") ? subjectErrors(params.subject!) : [],
@@ -90,8 +90,6 @@ const attributes = (input: Input) => {
 };
 
 const SAVED_SINCE = "The template was saved in the meantime. Load it again before changing it.";
-
-const DESIGN_REPLACED = "The new body replaces the design. The version before this one keeps it.";
 
 /** Holds the template's row, so that saves at the same time come one after the other, each with its version. */
 export const change = (
@@ -161,11 +159,11 @@ export async function updateTemplate(
   caller: Caller,
 ): Promise<View & { warnings: string[] }> {
   const given = Object.fromEntries(Object.entries(attributes(input)).filter(([, value]) => value !== undefined));
-  const warnings: string[] = [];
+  let warnings: string[] = [];
   // Locked, so that the HTML is made from exactly the stored body, mode and styles.
   const template = await change(companyId, id, caller, async (held) => {
     if (unchanged_since !== undefined && held.updatedAt > new Date(unchanged_since)) throw conflict(SAVED_SINCE);
-    if (replacesDesign(held, input)) warnings.push(DESIGN_REPLACED);
+    warnings = replacementWarnings(held, input);
     return { ...given, ...(concernsBody(input) ? await contentAfter(companyId, held, input) : {}) };
   });
   return saved(template, warnings);

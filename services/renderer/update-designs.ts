@@ -1,4 +1,7 @@
-/** Makes the mails of stored designs again, after the brand or a saved block changed: each changed one as a new version. */
+/**
+ * Makes the mails of stored designs and Markdown again, after the brand or a saved block changed: each changed one as a
+ * new version.
+ */
 import { query } from "../../models/database/db.ts";
 import { Template } from "../../models/template.ts";
 import type { Caller } from "../lib/caller.ts";
@@ -10,13 +13,14 @@ import { change } from "./templates.ts";
 
 export type Updated = Static<(typeof contract)["updateDesigns"]["returns"]>;
 
-const IDS = "select id from templates where company_id = $1 and design is not null order by id";
+const IDS =
+  "select id from templates where company_id = $1 and (design is not null or markdown is not null) order by id";
 
 /** True if its mail differs, so that it got a version. Throws 400. */
 async function update(companyId: string, template: Template, caller: Caller): Promise<boolean> {
-  const { design, body, designText } = template;
-  if (!design) return false;
-  const made = await contentAfter(companyId, template, { design });
+  const { design, markdown, body, designText } = template;
+  if (!design && markdown === null) return false;
+  const made = await contentAfter(companyId, template, {});
   if (made.body === body && made.designText === designText) return false;
   await change(companyId, template.id, caller, (held) => contentAfter(companyId, held, {}));
   return true;

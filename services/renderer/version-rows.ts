@@ -53,6 +53,7 @@ export interface VersionRow {
   text_body: string | null;
   inline_css: boolean;
   design: Record<string, unknown> | null;
+  markdown: string | null;
   created_at: Date;
   created_by: { id: string; name: string } | null;
 }
@@ -74,7 +75,7 @@ const BY = `case when u.id is not null then json_build_object('id', u.id, 'name'
 export const versionsOf = (
   companyId: string,
   templateId: string,
-): Promise<Omit<VersionRow, "body" | "preheader" | "text_body" | "inline_css" | "design">[]> =>
+): Promise<Pick<VersionRow, "version" | "subject" | "created_at" | "created_by">[]> =>
   query(`select v.version, v.content->>'subject' as subject, v.created_at, ${BY} ${VERSIONS} order by v.version desc`, [
     companyId,
     templateId,
@@ -85,7 +86,7 @@ export const versionOf = (companyId: string, templateId: string, version: number
     `select v.version, v.content->>'subject' as subject, v.content->>'body' as body, v.created_at,
        v.content->>'preheader' as preheader, v.content->>'text_body' as text_body,
        coalesce((v.content->>'inline_css')::boolean, false) as inline_css,
-       nullif(v.content->'design', 'null') as design, ${BY} ${VERSIONS}
+       nullif(v.content->'design', 'null') as design, v.content->>'markdown' as markdown, ${BY} ${VERSIONS}
      where v.version = $3`,
     [companyId, templateId, version],
   );

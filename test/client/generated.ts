@@ -244,6 +244,7 @@ export type EmailTemplate = {
   text_body: TextBodyOfGetTemplateVersion;
   inline_css: InlineCss;
   design?: DesignOfEmailTemplate;
+  markdown?: MarkdownOfEmailTemplate;
   template_mode: TemplateMode;
   template_type: TemplateType;
   created_at: CreatedAt;
@@ -269,6 +270,7 @@ export type SavedTemplate = {
   text_body: TextBodyOfGetTemplateVersion;
   inline_css: InlineCss;
   design?: DesignOfEmailTemplate;
+  markdown?: MarkdownOfEmailTemplate;
   template_mode: TemplateMode;
   template_type: TemplateType;
   created_at: CreatedAt;
@@ -1692,6 +1694,9 @@ export type BodyOfCreateTemplate = string;
 /** Extension. A tree of blocks, in place of `body`: body and text part are made from it, and `template_mode` is `visual`. A 400 names the path in the tree. A new `body` replaces a design, and so does null, which keeps the body. */
 export type DesignOfCreateTemplate = Design | null;
 
+/** Extension. Markdown with variables, in place of `body`: the body is made from it in the company's fonts and colors, and `template_mode` is `basic`. It is also the text part, unless it contains HTML. `[[#if name]]` and its like may stand on lines of their own. A new `body` replaces it, and so does null, which keeps the body. */
+export type Markdown = string | null;
+
 /** `mjml` is an extension: the body is MJML, compiled when it is saved. `basic` and `visual` bodies are HTML and differ only for editors. */
 export type TemplateMode = "basic" | "visual" | "mjml";
 
@@ -2324,6 +2329,9 @@ export type BodyOfEmailTemplate = string;
 
 /** Extension. The template's design; null: it has none. Not in lists. */
 export type DesignOfEmailTemplate = Design | null;
+
+/** Extension. The Markdown that the body is made from; null: none. Not in lists. */
+export type MarkdownOfEmailTemplate = string | null;
 
 /** Host of the server. */
 export type HostOfSmtpConfiguration = string;
@@ -3692,6 +3700,7 @@ export interface Operations {
         text_body?: TextBody;
         inline_css?: InlineCss;
         design?: DesignOfCreateTemplate;
+        markdown?: Markdown;
         template_mode?: TemplateMode;
         template_type?: TemplateType;
       };
@@ -3712,6 +3721,7 @@ export interface Operations {
         text_body?: TextBody;
         inline_css?: InlineCss;
         design?: DesignOfCreateTemplate;
+        markdown?: Markdown;
         template_mode?: TemplateMode;
         template_type?: TemplateType;
         variables?: Variables;
@@ -3805,6 +3815,7 @@ export interface Operations {
         text_body?: TextBody;
         inline_css?: InlineCss;
         design?: DesignOfCreateTemplate;
+        markdown?: Markdown;
         template_mode?: TemplateMode;
         template_type?: TemplateType;
         /** Extension. The template's `updated_at` as last read. If it was saved since, the answer is 409 and nothing changes. */
@@ -3889,6 +3900,8 @@ export interface Operations {
       inline_css: InlineCss;
       /** The template's design then; null: it had none. */
       design: Design | null;
+      /** The template's Markdown then; null: it had none. */
+      markdown: string | null;
     };
   };
   /** Restore a version of a template */

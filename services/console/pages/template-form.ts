@@ -8,7 +8,7 @@ import { messages } from "../messages.ts";
 import { type CompanyVisit, callIn } from "../request.ts";
 
 type Content = ParamsOf<"renderer.createTemplate">;
-export type Typed = { [Field in keyof Omit<Content, "design">]-?: NonNullable<Content[Field]> };
+export type Typed = { [Field in keyof Omit<Content, "design" | "markdown">]-?: NonNullable<Content[Field]> };
 
 const TYPES = ["marketing", "transactional"] as const;
 

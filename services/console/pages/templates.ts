@@ -46,7 +46,7 @@ export async function duplicateTemplate(visit: CompanyVisit): Promise<Answer> {
   const copy = await callIn(visit, "renderer.createTemplate", {
     ...content,
     name,
-    ...(content.design ? {} : { body }),
+    ...(content.design || typeof content.markdown === "string" ? {} : { body }),
   });
   return { goTo: templatesPath(visit, copy.id), notice: "duplicated" };
 }

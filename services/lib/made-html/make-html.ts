@@ -1,5 +1,5 @@
 /**
- * Makes the HTML to send from a body: compiles MJML, or inlines CSS. Runs once in a worker thread when the body is
+ * Makes the HTML to send from a body: compiles MJML, renders Markdown, or inlines CSS. Runs once in a worker thread when the body is
  * saved or sent, and is stored, so that it costs nothing per email.
  */
 import { createHash } from "node:crypto";
@@ -9,6 +9,8 @@ import type { MadeHtml } from "./mjml.ts";
 
 export interface Recipe {
   body: string;
+  /** Takes its place in the body (markdown.ts). */
+  markdown?: string;
   isMjml: boolean;
   inlinesCss: boolean;
 }
@@ -23,8 +25,12 @@ const madeHtml = new LRUCache<string, MadeHtml>({
   sizeCalculation: ({ html, errors }) => 500 + (html ?? errors.join("")).length,
 });
 
-const keyOf = ({ body, isMjml, inlinesCss }: Recipe) =>
-  createHash("sha256").update(`${isMjml} ${inlinesCss} `).update(body).digest("base64");
+const keyOf = ({ body, markdown, isMjml, inlinesCss }: Recipe) =>
+  createHash("sha256")
+    .update(`${isMjml} ${inlinesCss} ${markdown === undefined ? "" : body.length} `)
+    .update(body)
+    .update(markdown ?? "")
+    .digest("base64");
 
 /** True if anything has to be made; most bodies need nothing. */
 export const isMade = ({ isMjml, inlinesCss }: Omit<Recipe, "body">): boolean => isMjml || inlinesCss;
@@ -35,7 +41,7 @@ export async function htmlOf(companyId: string, recipe: Recipe): Promise<MadeHtm
   const known = madeHtml.get(key);
   if (known) return known;
   try {
-    const characters = recipe.body.length;
+    const characters = recipe.body.length + (recipe.markdown?.length ?? 0);
     const result = await workers().run<MadeHtml>(companyId, {
       file: FILE,
       name: "makeHtml",

@@ -83,6 +83,12 @@ export class TagsAside {
     return new RegExp(`^${pattern}$`, "i").test(name);
   }
 
+  /** True if a part of `text` contains only conditions and loops, and their ends. */
+  isOnlyBlocks(part: string): boolean {
+    const rest = part.replace(this.#word, (word, no) => (this.#blocks.has(Number(no)) ? "" : word));
+    return part.trim() !== "" && rest.trim() === "";
+  }
+
   /** The numbers of the conditions and loops in a part of `text`, and of their ends, in order. */
   blocksIn(part: string): number[] {
     return [...part.matchAll(this.#word)].map(([, no]) => Number(no)).filter((no) => this.#blocks.has(no));

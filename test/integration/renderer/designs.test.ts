@@ -100,11 +100,78 @@ describe("a template's design", () => {
   });
 });
 
+describe("a template's Markdown", () => {
+  const markdown = "# Hello [[first_name]]\n\n[[#if city]]\nIn **[[city]]**\n[[/if]]\n\n[Leave]([[unsubscribe_url]])";
+  const given = { name: "July", subject: "Hi", markdown };
+  const make = async (more: object = {}) => (await company.api.post(PATH, { ...given, ...more })).body;
+
+  test("comes back unchanged; body and text part are made from it, lists leave it out", async () => {
+    const made = await make();
+    expect(made).toMatchObject({ markdown, design: null, template_mode: "basic", text_body: null });
+    expect(made.warnings).toEqual([
+      "No subscriber has the variable [[city]]. It stays empty unless the send gives a value.",
+    ]);
+    expect(made.body).toMatch(
+      /^<!doctype html>[\s\S]*<h1 style="[^"]*font-family: ?Arial[^"]*">Hello \[\[first_name\]\]<\/h1>/i,
+    );
+    expect((await company.api.get(`${PATH}${made.id}/`)).body.markdown).toBe(markdown);
+    const { results } = (await company.api.get(PATH, { query: { search: "July" } })).body;
+    expect(results[0]).not.toHaveProperty("markdown");
+    const variables = { first_name: "<Ann>", city: "Rome" };
+    const shown = (await company.api.post(`${PATH}${made.id}/preview/`, { variables })).body;
+    expect(shown.html).toMatch(/Hello &lt;Ann&gt;[\s\S]*<strong>Rome<\/strong>/);
+    expect(shown.text).toMatch(/^# Hello <Ann>\n\nIn \*\*Rome\*\*\n/);
+    expect((await company.api.post(`${PATH}preview/`, { ...given, variables })).body).toEqual(shown);
+    const html = await make({ markdown: "Hi <b>there</b>" });
+    expect((await company.api.post(`${PATH}${html.id}/preview/`, {})).body.text).toMatch(/^Hi there/);
+  });
+
+  test("is replaced by a body or a design, with a warning; a version restores it, and null keeps the body", async () => {
+    const { id, body: html } = await make();
+    const path = `${PATH}${id}/`;
+    expect((await company.api.patch(path, { subject: "New", body: html })).body).toMatchObject({
+      subject: "New",
+      markdown,
+    });
+    const replaced = (await company.api.patch(path, { body: "<p>[[unsubscribe_url]]</p>" })).body;
+    expect(replaced).toMatchObject({ markdown: null, body: "<p>[[unsubscribe_url]]</p>", template_mode: "basic" });
+    expect(replaced.warnings[0]).toBe("The new body replaces the Markdown. The version before this one keeps it.");
+    expect((await company.api.get(`${path}versions/2/`)).body).toMatchObject({ markdown, body: html });
+    expect((await company.api.get(`${path}versions/3/`)).body).toMatchObject({ markdown: null });
+    expect((await company.api.post(`${path}versions/2/restore/`)).body).toMatchObject({ markdown, body: html });
+    const design = (await company.api.patch(path, { design: hello() })).body;
+    expect(design).toMatchObject({ markdown: null, design: hello(), template_mode: "visual" });
+    expect(design.warnings[0]).toBe("The new design replaces the Markdown. The version before this one keeps it.");
+    const back = (await company.api.patch(path, { markdown: "Again" })).body;
+    expect(back).toMatchObject({ markdown: "Again", design: null, template_mode: "basic" });
+    expect(back.warnings[0]).toBe("The new Markdown replaces the design. The version before this one keeps it.");
+    expect((await company.api.patch(path, { markdown: null })).body).toMatchObject({ markdown: null, body: back.body });
+  });
+
+  test.each([
+    [{ body: "<p>A</p>" }, { markdown: ["Give either markdown or body, not both."] }],
+    [{ design: hello() }, { markdown: ["Give either markdown or design, not both."] }],
+    [
+      { template_mode: "mjml" },
+      { template_mode: ["A template with Markdown is `basic`. Give a body, too, to replace the Markdown."] },
+    ],
+    [{ markdown: "Hello\n\n[[#if x]]" }, { markdown: [expect.stringContaining("at line 3, column 1.")] }],
+    [{ markdown: 5 }, { markdown: ["Not a valid string."] }],
+    [{ markdown: ">".repeat(600) }, { markdown: [expect.stringMatching(/nested deeper than 500 levels\.$/)] }],
+  ])("a fault is a 400 with its place in the Markdown: %#", async (more, errors) => {
+    for (const path of [PATH, `${PATH}preview/`]) {
+      const { status, body } = await company.api.post(path, { ...given, ...more });
+      expect([status, body]).toEqual([400, errors]);
+    }
+  });
+});
+
 test("updating designs gives those a new version whose mail the branding changes, and names those that cannot be made", async () => {
   const own = await newCompany(app);
   const make = async (given: object) => (await own.api.post(PATH, { ...input, ...given })).body;
   const logo = await make({ design: inColumn({ type: "header" }) });
   const plain = await make({ design: inColumn({ type: "divider", color: "#123456" }), text_body: "T" });
+  const markdown = await make({ design: undefined, markdown: "# Hello\n\n[Leave]([[unsubscribe_url]])" });
   const broken = await make({ name: "Broken" });
   await query("update templates set design = jsonb_set(design, '{version}', '9') where id = $1", [broken.id]);
   const people = client(app, { token: own.token });
@@ -112,11 +179,12 @@ test("updating designs gives those a new version whose mail the branding changes
   expect((await people.patch(`/api/companies/${own.id}/`, { branding })).status).toBe(200);
   const update = async () => (await own.api.post(`${PATH}update-designs/`, {})).body;
   const failed = [{ id: broken.id, name: "Broken", errors: ["version: This version is not known."] }];
-  expect(await update()).toEqual({ updated: 1, unchanged: 1, failed });
-  expect(await update()).toEqual({ updated: 0, unchanged: 2, failed });
+  expect(await update()).toEqual({ updated: 2, unchanged: 1, failed });
+  expect(await update()).toEqual({ updated: 0, unchanged: 3, failed });
   const { body } = await own.api.get(`${PATH}${logo.id}/`);
   expect(body.body).toContain("Lantern &amp; Co");
   expect(body.body).toMatch(/Georgia[^"]*[^>]*color:#7a1f3d/);
+  expect((await own.api.get(`${PATH}${markdown.id}/`)).body.body).toMatch(/<h1 style="[^"]*Georgia/);
   const versions = async (id: string) => (await own.api.get(`${PATH}${id}/versions/`)).body.length;
   expect([await versions(logo.id), await versions(plain.id)]).toEqual([2, 1]);
 });

@@ -42,6 +42,7 @@ describe("templates", () => {
       text_body: null,
       inline_css: false,
       design: null,
+      markdown: null,
       template_mode: "basic",
       template_type: "marketing",
       created_at: expect.stringMatching(/Z$/),
@@ -272,7 +273,7 @@ describe("templates", () => {
 });
 
 describe("versions of a template", () => {
-  const PLAIN = { preheader: null, text_body: null, inline_css: false, design: null };
+  const PLAIN = { preheader: null, text_body: null, inline_css: false, design: null, markdown: null };
 
   const versions = async (id: string) => (await company.api.get(`${PATH}${id}/versions/`)).body;
   const numbers = async (id: string) => (await versions(id)).map(({ version }: { version: number }) => version);
