@@ -11,9 +11,13 @@ COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=authorities,target=/run/authorities.pem \
   npm ci --omit=dev --ignore-scripts --no-audit
 # Bundles the editor's browser code, then removes optional packages: esbuild's binary, and the Node and PostgreSQL that
-# npm installs for development.
+# npm installs for development. sharp's binaries are optional packages, too, one for each platform; the one for the base
+# image's C library stays.
 COPY services ./services
-RUN node services/console/bundle.ts && rm -rf services && npm prune --omit=dev --omit=optional --ignore-scripts --no-audit
+RUN node services/console/bundle.ts && rm -rf services \
+  && cp -a node_modules/@img /tmp/img && rm -rf /tmp/img/*linuxmusl* \
+  && npm prune --omit=dev --omit=optional --ignore-scripts --no-audit \
+  && rm -rf node_modules/@img && mv /tmp/img node_modules/@img && node -e "require('sharp')"
 COPY scripts/image ./scripts/image
 RUN npm sbom --sbom-format cyclonedx --omit dev --omit optional --package-lock-only | node scripts/image/describe-packages.ts \
   && node scripts/image/prune-packages.ts node_modules

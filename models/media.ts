@@ -9,6 +9,30 @@ import {
 import { config } from "../services/lib/config.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 
+export interface Crop {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+interface CopyParameters {
+  crop?: Crop;
+  width?: number;
+  format?: string;
+}
+
+/** The same text for the same parameters of a copy. */
+export const copyKeyOf = ({ crop, width, format }: CopyParameters): string =>
+  JSON.stringify([crop ? [crop.left, crop.top, crop.width, crop.height] : null, width ?? null, format ?? null]);
+
+function cropIn(copyKey: string): Crop | null {
+  const [crop] = JSON.parse(copyKey) as [[number, number, number, number] | null];
+  if (!crop) return null;
+  const [left, top, width, height] = crop;
+  return { left, top, width, height };
+}
+
 /**
  * An uploaded file; its bytes are rows of media_parts. `deletedAt` is set instead of deleting the row while a campaign
  * still attaches the file.
@@ -22,6 +46,14 @@ export class Media extends Model<InferAttributes<Media>, InferCreationAttributes
   declare sha256: Buffer;
   declare createdAt: CreationOptional<Date>;
   declare deletedAt: CreationOptional<Date | null>;
+  /** Empty: in no folder. */
+  declare folder: CreationOptional<string>;
+  /** Description for people who do not see the image. */
+  declare alt: CreationOptional<string>;
+  /** The file that this image was made from; kept when that file is deleted. */
+  declare copyOf: CreationOptional<string | null>;
+  /** How the copy was made, see `copyKeyOf`: one request makes one copy, however often it is repeated. */
+  declare copyKey: CreationOptional<string | null>;
 
   static register(sequelize: Sequelize): void {
     Media.init(
@@ -34,6 +66,10 @@ export class Media extends Model<InferAttributes<Media>, InferCreationAttributes
         sha256: required(DataTypes.BLOB),
         createdAt: required(DataTypes.DATE),
         deletedAt: nullable(DataTypes.DATE),
+        folder: required(DataTypes.TEXT, ""),
+        alt: required(DataTypes.TEXT, ""),
+        copyOf: nullable(DataTypes.UUID),
+        copyKey: nullable(DataTypes.TEXT),
       },
       { sequelize, tableName: "media", updatedAt: false },
     );
@@ -43,6 +79,10 @@ export class Media extends Model<InferAttributes<Media>, InferCreationAttributes
     return {
       id: this.id,
       filename: this.filename,
+      folder: this.folder,
+      alt: this.alt,
+      copy_of: this.copyOf,
+      crop: this.copyKey === null ? null : cropIn(this.copyKey),
       content_type: this.contentType,
       size: this.size,
       sha256: this.sha256.toString("hex"),
@@ -53,4 +93,5 @@ export class Media extends Model<InferAttributes<Media>, InferCreationAttributes
 }
 
 /** Columns for a statement with media m. */
-export const MEDIA_COLUMNS = "m.id, m.filename, m.content_type, m.size, m.sha256, m.created_at";
+export const MEDIA_COLUMNS =
+  "m.id, m.filename, m.folder, m.alt, m.copy_of, m.copy_key, m.content_type, m.size, m.sha256, m.created_at";

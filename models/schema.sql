@@ -1667,10 +1667,15 @@ create table media (
   sha256 bytea not null,
   created_at timestamp with time zone default now() not null,
   deleted_at timestamp with time zone,
+  folder text default ''::text not null,
+  alt text default ''::text not null,
+  copy_of uuid,
+  copy_key text,
   constraint media_pkey PRIMARY KEY (id),
   constraint media_company_id_id_key UNIQUE (company_id, id),
   constraint media_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX media_copies ON public.media USING btree (company_id, copy_of, copy_key) WHERE ((copy_of IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX media_deleted ON public.media USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 create table media_parts (

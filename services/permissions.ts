@@ -146,7 +146,10 @@ const TABLE = {
 
   "campaigns.listMedia": reads("campaigns"),
   "campaigns.createMedia": writes("campaigns"),
+  "campaigns.listMediaFolders": reads("campaigns"),
   "campaigns.getMedia": reads("campaigns"),
+  "campaigns.updateMedia": writes("campaigns"),
+  "campaigns.copyMedia": writes("campaigns"),
   "campaigns.mediaUsage": reads("campaigns"),
   "campaigns.removeMedia": writes("campaigns"),
 

@@ -1659,9 +1659,14 @@ create table media (
   sha256 bytea not null,
   created_at timestamp with time zone default now() not null,
   deleted_at timestamp with time zone,
+  folder text default ''::text not null,
+  alt text default ''::text not null,
+  copy_of uuid,
+  copy_key text,
   constraint media_pkey primary key (id),
   constraint media_company_id_id_key unique (company_id, id)
 );
+create unique index media_copies on media (company_id, copy_of, copy_key) where ((copy_of IS NOT NULL) AND (deleted_at IS NULL));
 create index media_deleted on media (deleted_at) where (deleted_at IS NOT NULL);
 
 -- A part of a file: neither an upload nor a download holds the whole file in memory.

@@ -21,16 +21,17 @@ export interface ProductionPackage {
   /** Licence in SPDX notation; empty if the package states nothing readable. */
   licence: string;
   /**
-   * True for packages that `npm install` installs on some systems and the image omits: Node and PostgreSQL for laptops.
+   * True for packages that `npm install` installs on some systems and the image omits: Node and PostgreSQL for laptops,
+   * and sharp's binaries for other systems.
    */
   optional: boolean;
 }
 
 /**
  * Licences whose conditions are met anyway: every package keeps its folder with licence and notices, in the image too,
- * and no package's files are changed. Licences that require source code of the programs using them (GPL, AGPL, LGPL,
- * EUPL, SSPL) or forbid uses are not allowed. MPL-2.0 would be acceptable for unchanged files, but no package has it
- * yet.
+ * and no package's files are changed. Licences that require source code of the programs using them (GPL, AGPL, EUPL,
+ * SSPL) or forbid uses are not allowed. MPL-2.0 would be acceptable for unchanged files, but no package has it yet. LGPL
+ * is only acceptable for a shared library in a package of its own, see LIBRARIES.
  */
 export const ALLOWED: Readonly<Record<string, string>> = {
   "Apache-2.0": "the service's own; keep licence and notices",
@@ -46,6 +47,12 @@ export const ALLOWED: Readonly<Record<string, string>> = {
 };
 
 /**
+ * Packages under the LGPL: sharp's build of libvips, a shared library that is loaded at run time, unchanged, and that
+ * another build can replace in its folder. Its readme, which the image keeps, names the licences of all its parts.
+ */
+const LIBRARIES = /^@img\/sharp-(?:libvips|wasm32|win32)\b/;
+
+/**
  * Packages whose licence is missing from the lock file or not in SPDX notation; each was read in the package's files.
  * Listed by version, so that another version is read again.
  */
@@ -57,8 +64,12 @@ export const READ_BY_HAND: Readonly<Record<string, string>> = {
   "streamsearch@1.1.0": "MIT",
 };
 
-/** True if the image installs it: neither for development only nor for some systems only. */
-const isNeeded = ({ dev, optional, devOptional }: LockedPackage): boolean => !dev && !optional && !devOptional;
+/** sharp's binaries for the image's platforms. */
+const IN_IMAGE = /^@img\/sharp-(?:libvips-)?linux-(?:x64|arm64)$/;
+
+/** True if the image contains it: neither for development only nor for other systems only. */
+const isNeeded = (name: string, { dev, optional, devOptional }: LockedPackage): boolean =>
+  IN_IMAGE.test(name) || (!dev && !optional && !devOptional);
 
 /** All packages of a lock file that are not for development only, without duplicates. */
 export function productionPackages(lock: Lock): ProductionPackage[] {
@@ -69,7 +80,7 @@ export function productionPackages(lock: Lock): ProductionPackage[] {
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     const { version = "", license = "" } = one;
     const id = `${name}@${version}`;
-    const optional = !isNeeded(one) && (found.get(id)?.optional ?? true);
+    const optional = !isNeeded(name, one) && (found.get(id)?.optional ?? true);
     found.set(id, { name, version, licence: READ_BY_HAND[id] ?? license, optional });
   }
   return [...found.values()].sort(
@@ -109,6 +120,10 @@ export function isAllowed(expression: string): boolean {
 /** Packages in the image. */
 export const neededPackages = (lock: Lock): ProductionPackage[] =>
   productionPackages(lock).filter(({ optional }) => !optional);
+
+/** True if the package's terms permit its use. */
+export const isUsable = ({ name, licence }: Pick<ProductionPackage, "name" | "licence">): boolean =>
+  isAllowed(LIBRARIES.test(name) ? licence.replace("LGPL-3.0-or-later", "MIT") : licence);
 
 /** The list in a release: one package per line, and a count per licence. */
 export function licenceList(lock: Lock, version: string): string {

@@ -31,8 +31,9 @@ import { startByZone } from "./lifecycle/start-by-zone.ts";
 import { stopAny, stopOwn } from "./lifecycle/stop.ts";
 import { decideWinners } from "./lifecycle/winners.ts";
 import { getCampaign, listCampaigns, progressOf } from "./list-campaigns.ts";
+import { copyMedia } from "./media/copy-media.ts";
 import { downloadMedia, mediaBytes } from "./media/download-media.ts";
-import { getMedia, listMedia, mediaUsage, removeMedia } from "./media/media-files.ts";
+import { getMedia, listMedia, listMediaFolders, mediaUsage, removeMedia, updateMedia } from "./media/media-files.ts";
 import { mediaLimit, upload } from "./media/upload.ts";
 import { removeOld } from "./retention.ts";
 import { send } from "./send/send.ts";
@@ -117,7 +118,10 @@ export default defineService("campaigns", contract, {
 
     listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),
     createMedia: async (ctx) => upload(companyOf(ctx), await mediaLimit(ctx), ctx.params, ctx.stream!),
+    listMediaFolders: (ctx) => listMediaFolders(companyOf(ctx)),
     getMedia: (ctx) => getMedia(companyOf(ctx), ctx.params.id),
+    updateMedia: (ctx) => updateMedia(companyOf(ctx), ctx.params),
+    copyMedia: (ctx) => copyMedia(ctx, companyOf(ctx), ctx.params),
     mediaUsage: (ctx) => mediaUsage(companyOf(ctx), ctx.params.id),
     removeMedia: (ctx) => removeMedia(companyOf(ctx), ctx.params.id),
     downloadMedia: (ctx) => downloadMedia(ctx.params.id, ctx.meta),

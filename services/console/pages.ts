@@ -64,6 +64,7 @@ import {
 } from "./pages/deliverability.ts";
 import { designPage } from "./pages/design.ts";
 import { addSample, chooseCompany, companyHome, nameCompany, removeSample } from "./pages/home.ts";
+import { copyImage, imageLibrary, originalImage } from "./pages/image-library.ts";
 import {
   discardImport,
   importPage,
@@ -88,7 +89,8 @@ import {
   verify,
   verifyPage,
 } from "./pages/mailed-links.ts";
-import { deleteFile, deleteFilePage, mediaPage, uploadFile, uploadImage } from "./pages/media.ts";
+import { mediaPage, uploadFile, uploadImage } from "./pages/media.ts";
+import { changeFile, deleteFile, deleteFilePage, filePage } from "./pages/media-file.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import {
   changePerson,
@@ -244,6 +246,10 @@ export const companyPages: Table<CompanyVisit> = {
   "templates/:id/versions/:version": { page: versionPage },
   "templates/:id/versions/:version/restore": { form: restoreVersion },
   media: { page: mediaPage, form: uploadFile },
+  "media/library": { page: imageLibrary },
+  "media/:id": { page: filePage, form: changeFile },
+  "media/:id/original": { page: originalImage },
+  "media/:id/copy": { form: copyImage },
   "media/:id/delete": { page: deleteFilePage, form: deleteFile },
   subscribers: { page: subscribersPage, form: addSubscriber },
   "subscribers/export": { page: exportSubscribers },

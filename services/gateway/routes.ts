@@ -218,7 +218,10 @@ export const routes: readonly Route[] = [
   // Media files
   route("GET", `${E}/media/`, "campaigns.listMedia", list),
   route("POST", `${E}/media/`, "campaigns.createMedia", { ...created, upload: "media" }),
+  route("GET", `${E}/media/folders/`, "campaigns.listMediaFolders"),
   route("GET", `${E}/media/:id/`, "campaigns.getMedia"),
+  route("PATCH", `${E}/media/:id/`, "campaigns.updateMedia"),
+  route("POST", `${E}/media/:id/copies/`, "campaigns.copyMedia", created),
   route("GET", `${E}/media/:id/usage/`, "campaigns.mediaUsage"),
   route("DELETE", `${E}/media/:id/`, "campaigns.removeMedia"),
 

@@ -3,6 +3,7 @@ import { prepared, query, queryOne } from "../../models/database/db.ts";
 import { campaignTokenId } from "../../models/statements/campaign-tokens.ts";
 import { unseal } from "../lib/secrets.ts";
 import { type Attachment, type Content, type Dkim, Unrenderable } from "./content.ts";
+import { withImagesOn } from "./image-hosts.ts";
 
 /** The DKIM keys of an SMTP configuration as a statement reads them: FURTHER_KEYS and the configuration's own columns. */
 export interface KeyRow {
@@ -109,7 +110,7 @@ const contentOf = (row: Row, further: Pick<Content, "attachments" | "dkim" | "ca
   campaignId: row.campaign_id,
   companyId: row.company_id,
   subject: row.subject,
-  body: row.body,
+  body: withImagesOn(row.tracking_domain, row.body),
   preheader: row.preheader,
   textBody: row.text_body,
   pageLanguage: row.page_language ?? DEFAULT_LANGUAGE,

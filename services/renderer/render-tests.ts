@@ -11,6 +11,7 @@ import { compile } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
 import type { MakeMail, Rendered, TestContent } from "./contract.ts";
 import { bodyFacts } from "./heavy.ts";
+import { withImagesOn } from "./image-hosts.ts";
 import type { Recipient } from "./program/scope.ts";
 import { mailsOf } from "./render-mails.ts";
 import { templateWarnings } from "./warnings.ts";
@@ -53,7 +54,7 @@ async function contentOf(companyId: string, given: TestContent): Promise<LoadedC
     campaignId: newId(),
     companyId,
     subject: row.subject ?? given.subject ?? "",
-    body: row.body ?? given.body ?? "",
+    body: withImagesOn(row.tracking_domain, row.body ?? given.body ?? ""),
     preheader: row.preheader ?? given.preheader ?? null,
     textBody: row.text_body ?? given.text_body ?? null,
     senderName: row.sender_name,

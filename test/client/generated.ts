@@ -750,6 +750,19 @@ export type MediaFile = {
   id: Id;
   /** The file's name. */
   filename: string;
+  /** Extension. Folder of the file; empty: in no folder. */
+  folder: string;
+  /** Extension. Text for people who do not see the image; offered as its alt text where the image is used. */
+  alt: string;
+  /** Extension. Id of the image that this copy was made from, also if that image was deleted; null for an upload. */
+  copy_of: string | null;
+  /** Extension. The part of the image that the copy shows; null for all of it, and for an upload. */
+  crop: {
+    left: Left;
+    top: Top;
+    width: Width;
+    height: Height;
+  } | null;
   /** Detected from the file's content. */
   content_type: string;
   /** Bytes. */
@@ -1939,6 +1952,18 @@ export type FieldOfPreviewSegment = string;
 
 /** Number of values that are not dates; null if counting took too long. */
 export type CountOfPreviewSegment = number | null;
+
+/** Pixels from the left edge. */
+export type Left = number;
+
+/** Pixels from the top edge. */
+export type Top = number;
+
+/** Width in pixels. */
+export type Width = number;
+
+/** Height in pixels. */
+export type Height = number;
 
 /** A day in the company's time zone. */
 export type DateOfGetStats = string;
@@ -5028,6 +5053,10 @@ export interface Operations {
           | "-content_type";
         /** Only files of this type. Repeat it for several values. */
         content_type?: string | string[];
+        /** Extension. Only files of this folder. Repeat it for several values. */
+        folder?: string | string[];
+        /** Extension. Only copies of other images, or only uploads. */
+        is_copy?: boolean;
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -5049,10 +5078,29 @@ export interface Operations {
         company?: string;
       };
       body: {
+        /** Extension. Folder of the file. */
+        folder?: string;
+        /** Extension. Description of an image. */
+        alt?: string;
         file: FileOfImportSubscribers;
       };
     };
     answer: MediaFile;
+  };
+  /** List folders of media files */
+  listMediaFolders: {
+    request: {
+      query?: {
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** Name of the folder. */
+      folder: string;
+      /** Number of files in it. */
+      count: number;
+    }[];
   };
   /** Get a media file */
   getMedia: {
@@ -5064,6 +5112,28 @@ export interface Operations {
       query?: {
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
+      };
+    };
+    answer: MediaFile;
+  };
+  /** Change a media file */
+  updateMedia: {
+    request: {
+      path: {
+        /** Id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+      body?: {
+        /** The file's name. */
+        filename?: string;
+        /** Folder of the file; empty: in no folder. */
+        folder?: string;
+        /** Description of an image. */
+        alt?: string;
       };
     };
     answer: MediaFile;
@@ -5081,6 +5151,33 @@ export interface Operations {
       };
     };
     answer: null;
+  };
+  /** Make a resized copy of an image */
+  copyMedia: {
+    request: {
+      path: {
+        /** Id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+      body?: {
+        /** Part of the image to keep, in pixels of the upright image; unset: all of it. */
+        crop?: {
+          left: Left;
+          top: Top;
+          width: Width;
+          height: Height;
+        };
+        /** Greatest width of the copy in pixels; a smaller image keeps its own. For mails: twice the shown width. */
+        width?: number;
+        /** Default: the image's own format; for AVIF and TIFF, JPEG or PNG. */
+        format?: "jpeg" | "png" | "gif" | "webp";
+      };
+    };
+    answer: MediaFile;
   };
   /** List where a media file is used */
   getMediaUsage: {
@@ -6455,8 +6552,11 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   listSubscribersOfSegment: { method: "GET", path: "/api/emails/segments/{id}/subscribers/", answer: "json" },
   listMedia: { method: "GET", path: "/api/emails/media/", answer: "json" },
   uploadMedia: { method: "POST", path: "/api/emails/media/", answer: "json", form: true },
+  listMediaFolders: { method: "GET", path: "/api/emails/media/folders/", answer: "json" },
   getMedia: { method: "GET", path: "/api/emails/media/{id}/", answer: "json" },
+  updateMedia: { method: "PATCH", path: "/api/emails/media/{id}/", answer: "json" },
   deleteMedia: { method: "DELETE", path: "/api/emails/media/{id}/", answer: "none" },
+  copyMedia: { method: "POST", path: "/api/emails/media/{id}/copies/", answer: "json" },
   getMediaUsage: { method: "GET", path: "/api/emails/media/{id}/usage/", answer: "json" },
   listSentEmails: { method: "GET", path: "/api/emails/sent-emails/", answer: "json" },
   listEvents: { method: "GET", path: "/api/emails/events/", answer: "json" },

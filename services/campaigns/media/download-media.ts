@@ -34,8 +34,8 @@ export async function downloadMedia(id: string, caller: Caller): Promise<Documen
       "Content-Security-Policy": `default-src 'none'${media.contentType === "application/pdf" ? "" : "; sandbox"}`,
       // Webmail of any origin may show the images.
       "Cross-Origin-Resource-Policy": "cross-origin",
-      // The bytes behind an id never change, but a deleted file must disappear from caches.
-      "Cache-Control": "public, max-age=3600",
+      // A month: the bytes behind an id never change, but a deleted file must leave all caches eventually.
+      "Cache-Control": "public, max-age=2592000",
       ETag: `"${media.sha256.toString("hex")}"`,
     },
   };

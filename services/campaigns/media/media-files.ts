@@ -1,4 +1,4 @@
-/** Media files: list, read, delete, and clean-up of unused bytes. */
+/** Media files: list, read, change, delete, and clean-up of unused bytes. */
 
 import type { CampaignStatus } from "../../../models/campaign.ts";
 import { query } from "../../../models/database/db.ts";
@@ -7,9 +7,16 @@ import { MEDIA_COLUMNS, Media } from "../../../models/media.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 import { usesOfMedia } from "./media-uses.ts";
+import { cleanFilename } from "./upload.ts";
 
-export async function listMedia(companyId: string, asked: ListQuery & { content_type?: string | string[] }) {
-  const { content_type } = asked;
+interface MediaQuery extends ListQuery {
+  content_type?: string | string[];
+  folder?: string | string[];
+  is_copy?: boolean;
+}
+
+export async function listMedia(companyId: string, asked: MediaQuery) {
+  const { content_type, folder, is_copy } = asked;
   const values: unknown[] = [companyId];
   const listing = {
     from: "media m",
@@ -18,11 +25,13 @@ export async function listMedia(companyId: string, asked: ListQuery & { content_
       "m.company_id = $1",
       "m.deleted_at is null",
       ...(content_type === undefined ? [] : [isOneOf("m.content_type", content_type, values)]),
+      ...(folder === undefined ? [] : [isOneOf("m.folder", folder, values)]),
+      ...(is_copy === undefined ? [] : [`m.copy_of is ${is_copy ? "not null" : "null"}`]),
     ],
     values,
     id: "m.id",
     orderings: { filename: "m.filename", size: "m.size", content_type: "m.content_type" },
-    searchIn: ["m.filename"],
+    searchIn: ["m.filename", "m.alt"],
   };
   const { results, ...page } = await listModels(Media, listing, asked);
   return { ...page, results: results.map((media) => media.view()) };
@@ -31,6 +40,29 @@ export async function listMedia(companyId: string, asked: ListQuery & { content_
 export async function getMedia(companyId: string, id: string) {
   const media = await Media.findOne({ where: { companyId, id, deletedAt: null } });
   if (!media) throw notFound();
+  return media.view();
+}
+
+/** Folders have no rows of their own: they are what the files say. */
+export const listMediaFolders = (companyId: string) =>
+  query<{ folder: string; count: number }>(
+    `select folder, count(*)::int as count from media
+     where company_id = $1 and deleted_at is null and folder <> '' group by folder order by lower(folder), folder`,
+    [companyId],
+  );
+
+interface MediaChange {
+  id: string;
+  filename?: string;
+  folder?: string;
+  alt?: string;
+}
+
+export async function updateMedia(companyId: string, { id, filename, folder, alt }: MediaChange) {
+  const media = await Media.findOne({ where: { companyId, id, deletedAt: null } });
+  if (!media) throw notFound();
+  const name = filename === undefined ? media.filename : cleanFilename(filename);
+  await media.update({ filename: name, folder: folder?.trim() ?? media.folder, alt: alt?.trim() ?? media.alt });
   return media.view();
 }
 

@@ -105,36 +105,36 @@ export const mediaLimit = async (ctx: Ctx): Promise<number | null> =>
 
 const LOCK = "select pg_advisory_xact_lock(hashtextextended('media ' || $1, 0))";
 const INSERT = `
-  insert into media (id, company_id, filename, content_type, size, sha256, deleted_at) values ($1, $2, $3, '', $4, '', now())`;
+  insert into media (id, company_id, filename, content_type, size, sha256, deleted_at, folder, alt, copy_of, copy_key)
+  values ($1, $2, $3, '', $4, '', now(), $5, $6, $7, $8)`;
 
 interface File {
-  companyId: string;
   filename: string;
+  /** Counted by the gateway. */
   size: number;
+  folder?: string;
+  alt?: string;
+  copyOf?: string;
+  copyKey?: string;
 }
 
 /** Reserves the row of a new file. */
-async function reserveSpace({ companyId, filename, size }: File, limit: number | null): Promise<Media> {
+async function reserveSpace(companyId: string, file: File, limit: number | null): Promise<Media> {
   const id = newId();
+  const { filename, size, folder = "", alt = "", copyOf = null, copyKey = null } = file;
   await transaction(async (client) => {
     if (limit !== null) {
       await client.query(LOCK, [companyId]);
       if ((await mediaBytesOf(companyId, client)) + size > limit) throw mediaQuotaExceeded(limit);
     }
-    await client.query(INSERT, [id, companyId, filename, size]);
+    await client.query(INSERT, [id, companyId, filename, size, folder.trim(), alt.trim(), copyOf, copyKey]);
   });
   return (await Media.findOne({ where: { companyId, id } }))!;
 }
 
-/** `file.size` is counted by the gateway. */
-export async function upload(
-  companyId: string,
-  limit: number | null,
-  file: { filename: string; size: number },
-  stream: NodeJS.ReadableStream,
-) {
+export async function upload(companyId: string, limit: number | null, file: File, stream: NodeJS.ReadableStream) {
   const filename = cleanFilename(file.filename);
-  const media = await reserveSpace({ companyId, filename, size: file.size }, limit);
+  const media = await reserveSpace(companyId, { ...file, filename }, limit);
   try {
     const { size, sha256, head } = await storeParts(companyId, media.id, stream);
     await media.update({ deletedAt: null, contentType: sniff(head, filename), size, sha256 });

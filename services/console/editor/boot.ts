@@ -20,7 +20,7 @@ export interface Boot {
   /** Variables with a value of some reader. */
   fields: { name: string; sample: string }[];
   readers: string[];
-  images: { url: string; path: string; filename: string }[];
+  images: { id: string; url: string; path: string; filename: string; alt: string; isCopy: boolean }[];
   /** Saved blocks that designs can refer to. */
   savedBlocks: { id: string; name: string; blocks: Block[] }[];
   types: { value: Mail["template_type"]; label: string }[];
@@ -32,6 +32,8 @@ export interface Boot {
     make: string;
     preview: string;
     upload: string;
+    /** Below it are the library and what is done with single images. */
+    media: string;
     /** The same template as HTML. */
     html: string;
   };

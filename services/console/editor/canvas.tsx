@@ -1,6 +1,7 @@
 /** The mail as it is edited. */
 
 import { Component, createRef } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type Sortable from "sortablejs";
 import { isKind } from "../../lib/design/blocks/fields.ts";
 import { type Block, isCondition, isLoop, isSection, SECTION, type Section } from "../../lib/design/design.ts";
@@ -12,6 +13,7 @@ import { titleOf } from "./block-name.ts";
 import { nameOf } from "./commands.ts";
 import { useEditor, useStore } from "./context.ts";
 import { makeList } from "./drag.ts";
+import { takeDroppedFiles } from "./drop-files.ts";
 import { labelOf } from "./fields.ts";
 import { focusPalette, pathText } from "./focus.ts";
 import { Icon } from "./icon.tsx";
@@ -160,12 +162,21 @@ export function Canvas() {
   const selected = useStore((state) => state.selected);
   const settings = settingsOf(design);
   const { brand } = boot;
+  const canvas = useRef<HTMLElement>(null);
+  const [problem, refuse] = useState("");
+  useEffect(() => takeDroppedFiles({ boot, store, refuse }, canvas.current!), []);
   return (
     <section
       class="visual-mail"
+      ref={canvas}
       aria-label={t.regions.mail}
       style={{ backgroundColor: colour(settings.background, brand) }}
     >
+      {problem !== "" && (
+        <p class="drop-problem" role="alert">
+          {problem}
+        </p>
+      )}
       <div
         class="mail-paper"
         style={{

@@ -1,10 +1,11 @@
-/** Media: files that mails show or attach, used storage, and deletion with its effects. */
+/** Media: files that mails show or attach, in folders, used storage, and deletion with its effects. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, isServiceError } from "../../lib/errors.ts";
 import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
+import { listLink } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
@@ -14,18 +15,20 @@ type Media = ReturnsOf<"campaigns.getMedia">;
 /** File extension, shown for files without a picture. */
 const kindOf = ({ filename }: Media): string => /\.([a-z0-9]{1,5})$/i.exec(filename)?.[1]?.toUpperCase() ?? "…";
 
-function tileOf(file: Media) {
-  const { id, filename, url, created_at } = file;
+export function tileOf(file: Media) {
+  const { id, filename, url, created_at, alt } = file;
   // The console's CSP allows images only from its own origin.
   const path = new URL(url).pathname;
   const isImage = file.content_type.startsWith("image/");
-  return { id, filename, url, created_at, path, isImage, kind: kindOf(file), size: sizeText(file.size) };
+  const isCopy = file.copy_of !== null;
+  return { id, filename, url, created_at, alt, path, isImage, isCopy, kind: kindOf(file), size: sizeText(file.size) };
 }
 
 async function show(visit: CompanyVisit, sentences: string[] = [], status = 200): Promise<Answer> {
   const { query } = visit;
-  const [{ results, ...paging }, { limits, usage }] = await Promise.all([
-    callIn(visit, "campaigns.listMedia", askedOf(query)),
+  const [{ results, ...paging }, folders, { limits, usage }] = await Promise.all([
+    callIn(visit, "campaigns.listMedia", { ...askedOf(query), ...(query.folder ? { folder: query.folder } : {}) }),
+    callIn(visit, "campaigns.listMediaFolders", {}),
     callIn(visit, "accounts.getPlan", { id: visit.company.id }),
   ]);
   const here = companyPath(visit, "media");
@@ -37,6 +40,7 @@ async function show(visit: CompanyVisit, sentences: string[] = [], status = 200)
     status,
     values: {
       files: results.map(tileOf),
+      folders: folders.map(({ folder }) => folder),
       asked: query,
       used,
       limit,
@@ -54,17 +58,30 @@ export const mediaPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
 
 function stored(visit: CompanyVisit): Promise<Media> {
   requirePermission("campaigns.createMedia", visit.company);
-  const { file } = visit;
+  const { file, form } = visit;
   if (!file) throw invalid({ file: [messages.media.noFile] });
   const { filename, content_type, size, stream } = file;
-  return callIn(visit, "campaigns.createMedia", { filename, content_type, size }, { stream });
+  const folder = form.folder ?? "";
+  return callIn(visit, "campaigns.createMedia", { filename, content_type, size, folder }, { stream });
 }
+
+/** An image as the editors offer it. */
+export const offeredImage = ({ id, url, filename, alt, copy_of }: Media) => ({
+  id,
+  url,
+  filename,
+  alt,
+  isCopy: copy_of !== null,
+  path: new URL(url).pathname,
+});
 
 /** Explains why a file was refused; undefined for other errors. */
 function refusalOf(error: unknown): { sentences: string[]; status: number } | undefined {
   const t = messages.media;
   if (isServiceError(error, "INVALID")) return { sentences: Object.values(error.data.fields).flat(), status: 400 };
   if (isServiceError(error, "MEDIA_QUOTA")) return { sentences: [`${error.message} ${t.full}`], status: 403 };
+  if (isServiceError(error, "BAD_REQUEST")) return { sentences: [error.message], status: 400 };
+  if (isServiceError(error, "UNAVAILABLE")) return { sentences: [error.message], status: 503 };
   if (isServiceError(error, "TOO_LARGE")) return { sentences: [`${error.message} ${t.tooLarge}`], status: 413 };
   return undefined;
 }
@@ -72,7 +89,9 @@ function refusalOf(error: unknown): { sentences: string[]; status: number } | un
 export async function uploadFile(visit: CompanyVisit): Promise<Answer> {
   try {
     await stored(visit);
-    return { goTo: companyPath(visit, "media"), notice: "uploaded" };
+    const { folder } = visit.form;
+    const here = companyPath(visit, "media");
+    return { goTo: folder ? listLink(here, {}, "folder", folder) : here, notice: "uploaded" };
   } catch (error) {
     const refusal = refusalOf(error);
     if (!refusal) throw error;
@@ -88,10 +107,10 @@ export const asJson = (value: unknown, status = 200): RawResponse => ({
   headers: { "cache-control": "no-store" },
 });
 
-export async function uploadImage(visit: CompanyVisit): Promise<Answer> {
+/** The work's result as JSON, or the sentences that say why it was refused. */
+export async function jsonOrRefusal(work: () => Promise<unknown>): Promise<RawResponse> {
   try {
-    const { url, filename } = await stored(visit);
-    return asJson({ url, filename });
+    return asJson(await work());
   } catch (error) {
     const refusal = refusalOf(error);
     if (!refusal) throw error;
@@ -99,28 +118,5 @@ export async function uploadImage(visit: CompanyVisit): Promise<Answer> {
   }
 }
 
-export async function deleteFilePage(visit: CompanyVisit): Promise<Answer> {
-  requirePermission("campaigns.removeMedia", visit.company);
-  const id = visit.params.id!;
-  const [file, usage] = await Promise.all([
-    callIn(visit, "campaigns.getMedia", { id }),
-    callIn(visit, "campaigns.mediaUsage", { id }),
-  ]);
-  return {
-    view: "media-delete",
-    title: messages.media.deleteTitle(file.filename),
-    values: {
-      usage,
-      file: tileOf(file),
-      here: companyPath(visit, `media/${id}/delete`),
-      back: companyPath(visit, "media"),
-      templates: companyPath(visit, "templates"),
-      campaigns: companyPath(visit, "campaigns"),
-    },
-  };
-}
-
-export async function deleteFile(visit: CompanyVisit): Promise<Answer> {
-  await callIn(visit, "campaigns.removeMedia", { id: visit.params.id! });
-  return { goTo: companyPath(visit, "media"), notice: "deleted" };
-}
+export const uploadImage = (visit: CompanyVisit): Promise<RawResponse> =>
+  jsonOrRefusal(async () => offeredImage(await stored(visit)));

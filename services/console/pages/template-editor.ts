@@ -6,6 +6,7 @@ import { type Errors, orAgain } from "../form-errors.ts";
 import { VIEWS } from "../mail-look.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { offeredImage } from "./media.ts";
 import { contentOf, convertedOf, isConvertible, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
 import { type Findings, findingsOf } from "./template-preview.ts";
 import { templatesPath } from "./templates.ts";
@@ -44,9 +45,7 @@ export async function offers(visit: CompanyVisit) {
   return {
     readers: people.map(({ email }) => email),
     attributes: names.filter((name) => IS_VARIABLE.test(name)).map((name) => `[[${name}]]`),
-    images: files
-      .filter(({ content_type }) => content_type.startsWith("image/"))
-      .map(({ url, filename }) => ({ url, filename, path: new URL(url).pathname })),
+    images: files.filter(({ content_type }) => content_type.startsWith("image/")).map(offeredImage),
     ofService: OF_SERVICE,
     patterns: PATTERNS,
   };

@@ -6,7 +6,7 @@ import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
 import { lookOf, sentencesPage, viewOf } from "../mail-look.ts";
 import { messages } from "../messages.ts";
-import { type Answer, type CompanyVisit, callIn, may, requireMay } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may, requireMay } from "../request.ts";
 import { timeOf } from "../times.ts";
 import { asJson } from "./media.ts";
 import { starterOf } from "./starters.ts";
@@ -50,6 +50,7 @@ async function show(visit: CompanyVisit, template?: Template, starter?: Starter)
       make: templatesPath(visit, "new/visual"),
       preview: templatesPath(visit, "visual-preview"),
       upload: templatesPath(visit, "media"),
+      media: companyPath(visit, "media"),
       html,
     },
   };

@@ -7,7 +7,7 @@ import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import type { MakeMail } from "../../../services/renderer/contract.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
 import { storedEvents } from "../../support/stored-events.ts";
 import { FIREFOX, LINKS, newWorld, token, type World } from "../tracking/world.ts";
@@ -302,6 +302,24 @@ describe("content of the domain", () => {
   });
   const statusOf = ({ mails: [mail] }: World) =>
     query<{ status: string }>("select status from subscribers where id = $1", [mail!.subscriberId]);
+
+  test("images from the media files are loaded from it, and other addresses in the message stay", async () => {
+    const domain = "read.gallery.example";
+    const company = await proved(domain);
+    const world = await newWorld(1, company);
+    const { url } = (await company.api.post("/api/emails/media/", fileForm("an image", "a.png"))).body;
+    const body = `<p><img src="${url}" alt=""><img src="https://example.com/b.png" alt=""><i style="background:url('${url}')"></i> ${url}</p>`;
+    await query("update campaign_contents set body = $2 where campaign_id = $1", [world.campaignId, body]);
+    const html = (await mailOf(world)).replaceAll(/=\r\n/g, "").replaceAll("=3D", "=");
+    const own = url.replace(HOME, domain);
+    expect(html).toContain(
+      `<img src="${own}" alt=""><img src="https://example.com/b.png" alt=""><i style="background:url('${own}')"></i> ${url}`,
+    );
+    const { pathname } = new URL(url);
+    expect(await at(domain, pathname)).toMatchObject({ status: 200, text: "an image" });
+    const other = await proved("read.museum.example");
+    expect((await at((await changed(other, {})).tracking_domain!, pathname)).status).toBe(404);
+  });
 
   test("it serves only the pages of its company's messages; links on the service's own host keep working", async () => {
     const domain = "read.valley.example";

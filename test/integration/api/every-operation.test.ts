@@ -231,7 +231,13 @@ describe("every operation", () => {
       "a text",
     );
     expect((await call(`GET ${E}/media/:id/usage/`, { id: media.id })).body).toMatchObject({ template_count: 0 });
+    await call(`PATCH ${E}/media/:id/`, { id: media.id }, { folder: "Texts", alt: "A text" });
+    expect((await call(`GET ${E}/media/folders/`)).body).toEqual([{ folder: "Texts", count: 1 }]);
     await call(`DELETE ${E}/media/:id/`, { id: media.id });
+    const dot = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+    const image = (await call(`POST ${E}/media/`, {}, fileForm(dot, "dot.gif", { folder: "Dots" }))).body;
+    const copied = await call(`POST ${E}/media/:id/copies/`, { id: image.id }, { format: "png" });
+    expect(copied.body).toMatchObject({ copy_of: image.id, folder: "Dots", content_type: "image/png" });
     const relay = { host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
     things.smtp = (
       await call(`POST ${E}/smtp-configs/`, {}, { ...relay, name: "Relay", sender_email: "news@example.com" })

@@ -36,6 +36,10 @@ describe("media", () => {
     expect(media).toEqual({
       id: expect.any(String),
       filename: "Logo é.png",
+      folder: "",
+      alt: "",
+      copy_of: null,
+      crop: null,
       content_type: "image/png",
       size: PNG.length,
       sha256: createHash("sha256").update(PNG).digest("hex"),

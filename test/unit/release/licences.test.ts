@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   isAllowed,
+  isUsable,
   type Lock,
   licenceList,
   productionPackages,
@@ -16,7 +17,7 @@ const idOf = ({ name, version }: { name: string; version: string }) => `${name}@
 
 test("every package of the production lock has a licence that is allowed (scripts/release/licences.ts)", () => {
   expect(packages.length).toBeGreaterThan(250);
-  const others = packages.filter(({ licence }) => !isAllowed(licence));
+  const others = packages.filter((one) => !isUsable(one));
   expect(others.map((one) => `${idOf(one)}: ${one.licence || "none"}`)).toEqual([]);
 });
 
@@ -58,6 +59,13 @@ test("a licence counts as itself, any of those joined by OR, and all of those jo
   expect(refused.filter(isAllowed)).toEqual([]);
 });
 
+test("the LGPL is accepted for libvips, a replaceable shared library, and for nothing else", () => {
+  const licence = "LGPL-3.0-or-later";
+  expect(isUsable({ name: "@img/sharp-libvips-linux-x64", licence })).toBe(true);
+  expect(isUsable({ name: "@img/sharp-libvips-linux-x64", licence: "GPL-3.0-or-later" })).toBe(false);
+  expect(isUsable({ name: "left-pad", licence })).toBe(false);
+});
+
 test("the list equals the image: it has no package used only for development or on laptops", () => {
   const few: Lock = {
     packages: {
@@ -67,15 +75,19 @@ test("the list equals the image: it has no package used only for development or 
       "node_modules/b/node_modules/a": { version: "1.2.3", license: "MIT" },
       "node_modules/busboy": { version: "1.6.0" },
       "node_modules/of-tests": { version: "1.0.0", license: "GPL-3.0", dev: true },
+      "node_modules/@img/sharp-libvips-linux-x64": { version: "1.3.4", license: "LGPL-3.0-or-later", optional: true },
+      "node_modules/@img/sharp-libvips-darwin-x64": { version: "1.3.4", license: "LGPL-3.0-or-later", optional: true },
       "node_modules/postgres-for-laptops": { version: "18.0.0", license: "MIT", optional: true },
     },
   };
   expect(licenceList(few, "1.0.0").split("\n").slice(2)).toEqual([
+    "@img/sharp-libvips-linux-x64 1.3.4: LGPL-3.0-or-later",
     "a 1.2.3: MIT",
     "b 2.0.0: ISC",
     "busboy 1.6.0: MIT",
     "",
     "2 MIT",
+    "1 LGPL-3.0-or-later",
     "1 ISC",
     "",
   ]);

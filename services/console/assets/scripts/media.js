@@ -37,16 +37,17 @@ async function refusalOf(response) {
 async function upload(files) {
   for (const file of files) {
     state.textContent = form.dataset.uploading.replace("…", file.name);
-    const body = new FormData();
-    body.append("form_token", form.elements.form_token.value);
-    body.append("file", file);
+    const body = new FormData(form);
+    body.set("file", file);
     const response = await fetch(form.action, { method: "POST", body, redirect: "manual" });
     if (response.type !== "opaqueredirect") {
       state.textContent = `${file.name}: ${await refusalOf(response)}`;
       return;
     }
   }
-  location.assign(`${location.pathname}?notice=uploaded`);
+  const { folder } = form.elements;
+  const asked = new URLSearchParams({ ...(folder.value ? { folder: folder.value } : {}), notice: "uploaded" });
+  location.assign(`${location.pathname}?${asked}`);
 }
 
 const holdsFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");

@@ -1,0 +1,8 @@
+/** Limits of image copies. */
+
+export const COPY_FORMATS = ["jpeg", "png", "gif", "webp"] as const;
+export type CopyFormat = (typeof COPY_FORMATS)[number];
+
+/** A photo of 48 megapixels is read; an image that declares 50,000 × 50,000 in a few bytes is not. All frames together. */
+export const MAX_PIXELS = 50_000_000;
+export const MAX_FRAMES = 500;

@@ -1,0 +1,81 @@
+/** Images of the company's files: the library, uploads, and copies of the size in which they are shown. */
+import { visual as t } from "../messages/visual.ts";
+import type { Boot } from "./boot.ts";
+
+export type Image = Boot["images"][number];
+export interface Problem {
+  problem: string;
+}
+export interface Crop {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+export interface Library {
+  images: Image[];
+  folders: string[];
+  next: string | null;
+}
+
+/** Screens with two pixels for each pixel of the mail show all of these. */
+const PIXELS = 2;
+/** Not worth a copy. */
+const SLACK = 1.1;
+
+export const isProblem = (value: object): value is Problem => "problem" in value;
+
+async function ask<T extends object>(path: string, form?: FormData): Promise<T | Problem> {
+  try {
+    const response = await fetch(path, form ? { method: "POST", body: form } : {});
+    const answer = (await response.json()) as T & { sentences?: string[] };
+    return response.ok ? answer : { problem: answer.sentences?.join(" ") ?? t.problems.image };
+  } catch {
+    return { problem: t.problems.upload };
+  }
+}
+
+function formOf({ formToken }: Boot, fields: Record<string, string | File>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ form_token: formToken, ...fields })) form.append(name, value);
+  return form;
+}
+
+/** Makes the image known, so that the canvas shows it. */
+function known(boot: Boot, answer: Image | Problem): Image | Problem {
+  if (!isProblem(answer) && !boot.images.some(({ url }) => url === answer.url)) boot.images.unshift(answer);
+  return answer;
+}
+
+export const uploadImage = async (boot: Boot, file: File, folder = ""): Promise<Image | Problem> =>
+  known(boot, await ask<Image>(boot.paths.upload, formOf(boot, { folder, file })));
+
+export function findImages({ paths }: Boot, query: Record<string, string>): Promise<Library | Problem> {
+  const asked = Object.entries(query).filter(([, value]) => value !== "");
+  return ask(`${paths.media}/library?${new URLSearchParams(asked)}`);
+}
+
+/** The id in the address of one of the company's files. */
+export const idOf = (url: string): string | undefined => /\/public\/media\/([0-9a-f-]{36})\//i.exec(url)?.[1];
+
+export const originalOf = ({ paths }: Boot, id: string): Promise<{ image: Image; crop: Crop | null } | Problem> =>
+  ask(`${paths.media}/${id}/original`);
+
+export async function sizeOf(path: string): Promise<{ width: number; height: number }> {
+  const image = new Image();
+  image.src = path;
+  await image.decode().catch(() => {});
+  return { width: image.naturalWidth, height: image.naturalHeight };
+}
+
+/** True if a copy would be much smaller. Vector images have no pixels. */
+export const isTooLarge = ({ path }: Pick<Image, "path">, width: number, shown: number): boolean =>
+  width > shown * PIXELS * SLACK && !/\.svg$/i.test(path);
+
+/** The image itself, or a copy for the width in which it is shown. */
+export async function fitted(boot: Boot, image: Image, shown: number, crop?: Crop): Promise<Image | Problem> {
+  if (!crop && !isTooLarge(image, (await sizeOf(image.path)).width, shown)) return image;
+  const { left, top, width, height } = crop ?? {};
+  const fields = { width: `${Math.round(shown * PIXELS)}`, ...(crop ? { crop: `${[left, top, width, height]}` } : {}) };
+  return known(boot, await ask<Image>(`${boot.paths.media}/${image.id}/copy`, formOf(boot, fields)));
+}
