@@ -27,7 +27,7 @@ const RESOURCES: Json = {
   additionalProperties: false,
   properties: { requests: { type: "object" }, limits: { type: "object" } },
 };
-const resources = (initial: unknown) => value("Requests and limits of a pod.", initial, RESOURCES);
+const resources = (pod: string, initial: unknown) => value(`Requests and limits of the ${pod} pod.`, initial, RESOURCES);
 
 /** Placement fields that a service can override. */
 const PLACEMENT: Json = {
@@ -216,17 +216,17 @@ export function chartValues(sources: Sources): Values {
     autoscaling: autoscaling(sources),
     migrations: {
       description: "The Job that applies migrations; pods wait for it.",
-      values: { resources: resources(valueAt(containerOf(job), "resources")) },
+      values: { resources: resources("migration", valueAt(containerOf(job), "resources")) },
     },
     small: {
       description: "The one pod of `small`.",
       values: {
-        resources: resources(valueAt(containerOf(statefulSet), "resources")),
+        resources: resources("service's", valueAt(containerOf(statefulSet), "resources")),
         postgres: {
           description: "",
           values: {
             image: text("", String(valueAt(postgres, "image"))),
-            resources: resources(valueAt(postgres, "resources")),
+            resources: resources("PostgreSQL", valueAt(postgres, "resources")),
           },
         },
         storage: {

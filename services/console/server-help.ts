@@ -25,7 +25,7 @@ export const troubleOf = (text: string): Trouble => SIGNS.find(([, sign]) => sig
 /**
  * Returns the kind of problem of a connection test: usually its stage, but a refused sender has no stage of its own.
  */
-export function troubleOfTry({ stage, message }: { stage: string; message: string }): Trouble {
+export function troubleOfTest({ stage, message }: { stage: string; message: string }): Trouble {
   if (stage === "connect") return troubleOf(message) === "sender" ? "sender" : "connect";
   return stage === "dns" || stage === "tls" || stage === "auth" ? stage : "other";
 }

@@ -1,8 +1,8 @@
 /**
  * Parses REDIS_URL. One server: redis://user:password@host:6379/0. With TLS: rediss://. With Sentinels (their addresses
- * and the name of the group): redis+sentinel://user:password@host1:26379,host2:26379/group/0 (rediss+sentinel://: TLS
- * to both; ?sentinel_username=…&sentinel_password=… if the Sentinels require them). Names and passwords are
- * percent-encoded.
+ * and the name of the group): redis+sentinel://user:password@host1:26379,host2:26379/group/0. rediss+sentinel:// uses
+ * TLS to the Redis servers and to the Sentinels. ?sentinel_username=…&sentinel_password=… are sent to Sentinels that
+ * require them. Names and passwords are percent-encoded.
  */
 interface Address {
   host: string;
@@ -38,8 +38,8 @@ export function parseRedisUrl(url: string): RedisTarget | undefined {
   const segments = path.split("/").filter(Boolean);
   const group = withSentinel ? segments.shift() : undefined;
   const [database = "0", ...more] = segments;
-  const isWhole = addresses.every((address) => address && address.port > 0 && address.port <= 65_535);
-  if (!isWhole || more.length > 0 || !/^\d+$/.test(database)) return undefined;
+  const areValid = addresses.every((address) => address && address.port > 0 && address.port <= 65_535);
+  if (!areValid || more.length > 0 || !/^\d+$/.test(database)) return undefined;
   if (withSentinel ? !group : addresses.length > 1) return undefined;
   try {
     const [username, ...rest] = credentials.split(":").map(decodeURIComponent);

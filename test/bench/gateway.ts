@@ -16,7 +16,7 @@ import { join } from "node:path";
 import Koa from "koa";
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
-import { type Load, load } from "./load.ts";
+import { type LoadResult, load } from "./load.ts";
 import { startServices } from "./serve.ts";
 
 const [subscribers = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number);
@@ -86,7 +86,7 @@ function post(path: string, key: string, body: object): string {
   return `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
 }
 
-function report(name: string, { perSecond, p50Ms, p99Ms, statuses }: Load, bare?: Load): void {
+function report(name: string, { perSecond, p50Ms, p99Ms, statuses }: LoadResult, bare?: LoadResult): void {
   const ratio = bare ? `   ${(perSecond / bare.perSecond).toFixed(2)} of bare Koa` : "";
   const times = `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
   console.log(

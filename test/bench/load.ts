@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-export interface Load {
+export interface LoadResult {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
@@ -47,7 +47,7 @@ async function exchange(socket: Socket, request: string): Promise<string> {
 const percentile = (sorted: number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
-export async function load({ port, connections, seconds, request, pace }: LoadOptions): Promise<Load> {
+export async function load({ port, connections, seconds, request, pace }: LoadOptions): Promise<LoadResult> {
   const timesMs: number[] = [];
   const statuses: Record<string, number> = {};
   const startedMs = performance.now();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { apiAt, type Send } from "../support/api.ts";
 import type { Scene } from "./scene.ts";
 
-export interface Asked {
+export interface RequestedCampaign {
   id: string;
   /** Envelope sender of its mails. */
   sender: string;
@@ -19,7 +19,7 @@ export interface Company {
   gateway(): string;
   api: Send;
   templateId: string;
-  asked: Asked[];
+  asked: RequestedCampaign[];
 }
 
 const TRIES = 20;
@@ -99,7 +99,7 @@ interface ListSend {
 export async function sendToList(
   company: Company,
   { phase, name, listId, recipients, server, scheduledFor }: ListSend,
-): Promise<Asked> {
+): Promise<RequestedCampaign> {
   const request = {
     name,
     list_id: listId,

@@ -12,7 +12,7 @@ import pg from "pg";
 import { type Postgres15, startPostgres15 } from "../support/postgres15.ts";
 import { program } from "../support/programs.ts";
 import { node, type ServiceProcess, startService } from "../support/service-process.ts";
-import { type Asked, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
+import { type RequestedCampaign, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
 import { type CountingSink, startCountingSink } from "./counting-sink.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -99,8 +99,8 @@ describe("a database restored from an older backup", () => {
   });
 
   let company: Company;
-  let news: Asked;
-  let scheduled: Asked;
+  let news: RequestedCampaign;
+  let scheduled: RequestedCampaign;
   const dump = join(folder, "flockmail.dump");
 
   test("is backed up while mails are being sent, and sending continues", async () => {

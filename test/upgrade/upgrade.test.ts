@@ -10,14 +10,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { node } from "../support/service-process.ts";
-import { type Asked, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
+import { type RequestedCampaign, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
 import { checkOut, firstVersion } from "./old-version.ts";
 import { openScene, type Part, type Scene, type Version, WINDOW_SECONDS } from "./scene.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
 const SUBSCRIBERS = 20_000;
 const SMALL = 300;
-const LIMIT = 40;
+const MAILS_PER_HOUR = 40;
 const LIMITED = 600;
 const PHASE_MS = 12_000;
 const END_WITHIN_MS = 600_000;
@@ -91,7 +91,7 @@ describe("an upgrade from the first version, back, and forward again, in a runni
   let traffic: Traffic;
   let company: Company;
   let limited: Company;
-  let long: Asked;
+  let long: RequestedCampaign;
   let small: { listId: string; recipients: string[] };
   const entered: [number, string][] = [];
   /**
@@ -142,7 +142,7 @@ describe("an upgrade from the first version, back, and forward again, in a runni
     await scene.query(
       `insert into plans (name, api_calls_per_day, subscribers, emails_per_month, smtp_per_hour, features)
        select 'by-the-hour', api_calls_per_day, subscribers, emails_per_month, $1, features from plans where name = 'unlimited'`,
-      [LIMIT],
+      [MAILS_PER_HOUR],
     );
     await scene.query("update companies set plan = 'by-the-hour' where id = $1", [limited.id]);
     const some = addresses("limited", LIMITED);
@@ -241,15 +241,15 @@ describe("an upgrade from the first version, back, and forward again, in a runni
   });
 
   test("the hourly limit was kept in every window", () => {
-    const [{ sender }] = limited.asked as [Asked];
+    const [{ sender }] = limited.asked as [RequestedCampaign];
     const times = [...scene.quick.to(sender).values()].flat();
     const most = mostInWindow(times, WINDOW_SECONDS * 1_000);
     const lateMs = Math.ceil(lateness.max / 1e6);
     process.stdout.write(
-      `at most ${most} mails in one window, ${LIMIT} allowed; arrivals were recorded up to ${lateMs} ms late\n`,
+      `at most ${most} mails in one window, ${MAILS_PER_HOUR} allowed; arrivals were recorded up to ${lateMs} ms late\n`,
     );
-    if (most > LIMIT) process.stdout.write(`${timeline(times, entered)}\n`);
-    expect(most).toBeLessThanOrEqual(LIMIT);
+    if (most > MAILS_PER_HOUR) process.stdout.write(`${timeline(times, entered)}\n`);
+    expect(most).toBeLessThanOrEqual(MAILS_PER_HOUR);
   });
 
   test("every mail caused a webhook", async () => {

@@ -117,7 +117,7 @@ export const person = {
   newName: "Name",
   newKind: "Kind",
   newValue: "Value",
-  kinds: { text: "Text", number: "Number", boolean: "Yes or no", date: "Date", texts: "Several texts" },
+  kinds: { text: "Text", number: "Number", boolean: "Yes or no", date: "Date", list: "List of texts" },
   notNumber: "Enter a number, such as 12 or 3.5.",
   notBoolean: "Enter yes or no.",
   notDate: "Enter a date as 2026-01-31.",

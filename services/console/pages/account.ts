@@ -10,7 +10,7 @@ const HERE = "/app/account";
 export const accountPage = (_: PersonVisit): Answer => ({
   view: "account",
   title: messages.account.title,
-  values: { isOpen: config().REGISTRATION === "open" },
+  values: { isRegistrationOpen: config().REGISTRATION === "open" },
 });
 
 export async function mailVerification(visit: PersonVisit): Promise<Answer> {

@@ -4,39 +4,39 @@ import type { Errors } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 
 /** Kinds of attributes in the form; a date is stored as text in the format YYYY-MM-DD. */
-export const ATTRIBUTE_KINDS = ["text", "number", "boolean", "date", "texts"] as const;
+export const ATTRIBUTE_KINDS = ["text", "number", "boolean", "date", "list"] as const;
 type Kind = (typeof ATTRIBUTE_KINDS)[number];
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Refuses days that Date would change, such as 30 February. */
 function isDate(text: string): boolean {
-  const at = new Date(`${text}T00:00:00Z`);
-  return DATE.test(text) && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+  const date = new Date(`${text}T00:00:00Z`);
+  return DATE.test(text) && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 function kindOf(value: AttributeValue): Kind {
   if (typeof value === "number") return "number";
   if (typeof value === "boolean") return "boolean";
-  if (Array.isArray(value)) return "texts";
+  if (Array.isArray(value)) return "list";
   return isDate(value) ? "date" : "text";
 }
 
 const textOf = (value: AttributeValue): string => (Array.isArray(value) ? value.join("\n") : String(value));
 
 /** Browsers send line breaks as CRLF. */
-const lines = (text: string): string => text.replaceAll("\r\n", "\n");
+const withUnixLineBreaks = (text: string): string => text.replaceAll("\r\n", "\n");
 
 interface AttributeField {
   /** Prefix of the names of the attribute's form fields, such as "attribute.0". */
-  at: string;
+  prefix: string;
   name: string;
   kind: Kind;
   value: string;
   /** Value when the form was rendered; an unchanged value is not written. */
   was: string;
   isLong: boolean;
-  isGone: boolean;
+  isRemoved: boolean;
 }
 
 const LONG = 60;
@@ -44,17 +44,17 @@ const LONG = 60;
 /** Form fields of the attributes, with the typed values of a refused form. */
 export function attributeFields(attributes: Attributes, typed: Record<string, string>): AttributeField[] {
   return Object.entries(attributes).map(([name, value], n) => {
-    const at = `attribute.${n}`;
-    const isTyped = typed[`${at}.name`] === name;
+    const prefix = `attribute.${n}`;
+    const isTyped = typed[`${prefix}.name`] === name;
     const text = textOf(value);
     return {
-      at,
+      prefix,
       name,
       kind: kindOf(value),
-      value: isTyped ? (typed[`${at}.value`] ?? text) : text,
+      value: isTyped ? (typed[`${prefix}.value`] ?? text) : text,
       was: text,
       isLong: Array.isArray(value) || text.length > LONG || text.includes("\n"),
-      isGone: isTyped && typed[`${at}.gone`] !== undefined,
+      isRemoved: isTyped && typed[`${prefix}.gone`] !== undefined,
     };
   });
 }
@@ -62,7 +62,7 @@ export function attributeFields(attributes: Attributes, typed: Record<string, st
 const t = messages.person;
 
 /** Parses a value, or returns the error's text. */
-function read(kind: string, text: string): { value: AttributeValue } | { error: string } {
+function parseValue(kind: string, text: string): { value: AttributeValue } | { error: string } {
   switch (kind) {
     case "number": {
       const value = Number(text.trim().replace(",", "."));
@@ -72,14 +72,14 @@ function read(kind: string, text: string): { value: AttributeValue } | { error: 
       return text === "true" || text === "false" ? { value: text === "true" } : { error: t.notBoolean };
     case "date":
       return isDate(text) ? { value: text } : { error: t.notDate };
-    case "texts":
+    case "list":
       return {
-        value: lines(text)
+        value: withUnixLineBreaks(text)
           .split("\n")
           .filter((line) => line.trim() !== ""),
       };
     default:
-      return { value: lines(text) };
+      return { value: withUnixLineBreaks(text) };
   }
 }
 
@@ -88,13 +88,13 @@ interface ReadAttributes {
   errors: Errors;
 }
 
-function readOne(form: Record<string, string>, at: string, { changes, errors }: ReadAttributes): void {
-  const name = form[`${at}.name`]!;
-  const { [`${at}.value`]: text = "", [`${at}.was`]: was = "", [`${at}.kind`]: kind = "text" } = form;
-  if (form[`${at}.gone`] !== undefined) changes[name] = null;
-  else if (lines(text) !== lines(was)) {
-    const given = read(kind, text);
-    if ("error" in given) errors[`${at}.value`] = [given.error];
+function readOne(form: Record<string, string>, prefix: string, { changes, errors }: ReadAttributes): void {
+  const name = form[`${prefix}.name`]!;
+  const { [`${prefix}.value`]: text = "", [`${prefix}.was`]: was = "", [`${prefix}.kind`]: kind = "text" } = form;
+  if (form[`${prefix}.gone`] !== undefined) changes[name] = null;
+  else if (withUnixLineBreaks(text) !== withUnixLineBreaks(was)) {
+    const given = parseValue(kind, text);
+    if ("error" in given) errors[`${prefix}.value`] = [given.error];
     else changes[name] = given.value;
   }
 }
@@ -103,12 +103,12 @@ function readOne(form: Record<string, string>, at: string, { changes, errors }: 
 export function attributeChanges(form: Record<string, string>, known: readonly string[]): ReadAttributes {
   const given: ReadAttributes = { changes: {}, errors: {} };
   for (const key of Object.keys(form)) {
-    const at = /^(attribute\.\d+)\.name$/.exec(key)?.[1];
-    if (at) readOne(form, at, given);
+    const prefix = /^(attribute\.\d+)\.name$/.exec(key)?.[1];
+    if (prefix) readOne(form, prefix, given);
   }
   const { "new.name": name = "", "new.kind": kind = "text", "new.value": text = "" } = form;
   if (name.trim() === "" && text === "") return given;
-  const fresh = read(kind, text);
+  const fresh = parseValue(kind, text);
   if (name.trim() === "") given.errors["new.name"] = [t.noName];
   else if (known.includes(name.trim())) given.errors["new.name"] = [t.nameTaken(name.trim())];
   else if ("error" in fresh) given.errors["new.value"] = [fresh.error];

@@ -11,7 +11,7 @@ import { allLists } from "./subscribers.ts";
 
 const t = messages.person;
 
-const read = (visit: CompanyVisit) => callIn(visit, "subscribers.get", { id: visit.params.id! });
+const readSubscriber = (visit: CompanyVisit) => callIn(visit, "subscribers.get", { id: visit.params.id! });
 
 /**
  * Path of the suppressions page that searches for the address or, if the address itself is not suppressed, for the last
@@ -24,7 +24,7 @@ async function pathOfSuppression(visit: CompanyVisit, email: string): Promise<st
 }
 
 async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
-  const subscriber = await read(visit);
+  const subscriber = await readSubscriber(visit);
   const here = companyPath(visit, `subscribers/${subscriber.id}`);
   const [history, memberships, lists, suppressionsPath] = await Promise.all([
     historyOf(visit, subscriber.email, here),
@@ -43,7 +43,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       typed: form,
       history,
       memberships,
-      other: lists.filter(({ id }) => !subscriber.lists.includes(id)),
+      otherLists: lists.filter(({ id }) => !subscriber.lists.includes(id)),
       errors,
       here,
       root: companyPath(visit),
@@ -64,7 +64,7 @@ export const changePerson = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     async () => {
       const id = visit.params.id!;
       const { first_name = "", last_name = "" } = visit.form;
-      const known = Object.keys((await read(visit)).attributes);
+      const known = Object.keys((await readSubscriber(visit)).attributes);
       const { changes, errors } = attributeChanges(visit.form, known);
       if (Object.keys(errors).length > 0) return { ...(await show(visit, errors)), status: 400 };
       await callIn(visit, "subscribers.update", { id, first_name, last_name, attributes: changes });
@@ -73,30 +73,30 @@ export const changePerson = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     (errors) => show(visit, errors),
   );
 
-const ofList = async (visit: CompanyVisit) => callIn(visit, "subscribers.getList", { id: visit.form.list ?? "" });
+const listInForm = async (visit: CompanyVisit) => callIn(visit, "subscribers.getList", { id: visit.form.list ?? "" });
 
 /** Shows the page again, with the errors of the list form below the heading "Lists". */
-const atLists =
+const showListErrors =
   (visit: CompanyVisit) =>
   (errors: Errors): Promise<Answer> =>
     show({ ...visit, form: {} }, { list: Object.values(errors).flat() });
 
 export const putOnList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(async () => {
-    const list = await ofList(visit);
-    const moved = { subscriber_ids: [visit.params.id!], add_to_lists: [list.id] };
-    await callIn(visit, "subscribers.bulkUpdateLists", moved);
+    const list = await listInForm(visit);
+    const change = { subscriber_ids: [visit.params.id!], add_to_lists: [list.id] };
+    await callIn(visit, "subscribers.bulkUpdateLists", change);
     return withResult(visit, pathOf(visit), { text: t.putOn(list.name) });
-  }, atLists(visit));
+  }, showListErrors(visit));
 
 export const takeOffList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(async () => {
-    const list = await ofList(visit);
-    const moved = { subscriber_ids: [visit.params.id!], remove_from_lists: [list.id] };
-    const { removed } = await callIn(visit, "subscribers.bulkUpdateLists", moved);
+    const list = await listInForm(visit);
+    const change = { subscriber_ids: [visit.params.id!], remove_from_lists: [list.id] };
+    const { removed } = await callIn(visit, "subscribers.bulkUpdateLists", change);
     const undo = { path: `${pathOf(visit)}/on-list`, fields: { list: list.id } };
     return withResult(visit, pathOf(visit), { text: t.takenOff(list.name), ...(removed > 0 ? { undo } : {}) });
-  }, atLists(visit));
+  }, showListErrors(visit));
 
 /** Downloads the person's data. The API records the download in the audit log. */
 export async function personData(visit: CompanyVisit): Promise<RawResponse> {
@@ -109,7 +109,7 @@ export async function personData(visit: CompanyVisit): Promise<RawResponse> {
 }
 
 export async function deletePerson(visit: CompanyVisit): Promise<Answer> {
-  const { email } = await read(visit);
+  const { email } = await readSubscriber(visit);
   await callIn(visit, "subscribers.remove", { id: visit.params.id! });
   return withResult(visit, "subscribers", { text: t.deleted(email) });
 }
@@ -119,7 +119,7 @@ export async function deletePerson(visit: CompanyVisit): Promise<Answer> {
  * the person again.
  */
 export async function erasePerson(visit: CompanyVisit): Promise<Outcome | Answer> {
-  const { email } = await read(visit);
+  const { email } = await readSubscriber(visit);
   const typed = (visit.form.email ?? "").trim();
   // Users without the permission get 403 from the action, whatever they typed.
   if (typed.toLowerCase() !== email.toLowerCase() && may(visit, "subscribers.erase")) {

@@ -6,7 +6,7 @@ import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
 import type { Server } from "../server-form.ts";
-import { troubleOf, troubleOfTry } from "../server-help.ts";
+import { troubleOf, troubleOfTest } from "../server-help.ts";
 
 const t = messages.servers;
 
@@ -44,7 +44,7 @@ export function triedOf(result: ReturnsOf<"smtp-sender.validate">): Tried {
     ok: valid,
     text: valid ? t.tried.ok : t.tried.failed,
     says: message,
-    ...(valid ? {} : { help: t.stages[troubleOfTry(result)] }),
+    ...(valid ? {} : { help: t.stages[troubleOfTest(result)] }),
   };
 }
 

@@ -34,8 +34,8 @@ export function signInForm(
   { action, unseen }: Way,
   { email = "", sentences = [], codeNeeded = false, status = 200, isEnded = false }: ShowOptions,
 ): Answer {
-  const isOpen = config().REGISTRATION === "open";
-  const values = { action, unseen, email, sentences, codeNeeded, isEnded, isOpen, accepts: unseen.token !== undefined };
+  const isRegistrationOpen = config().REGISTRATION === "open";
+  const values = { action, unseen, email, sentences, codeNeeded, isEnded, isRegistrationOpen, accepts: unseen.token !== undefined };
   return { view: "sign-in", title: messages.signIn.title, values, status };
 }
 

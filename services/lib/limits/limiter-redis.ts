@@ -21,7 +21,7 @@ export class RedisLimiter implements Counter {
     this.#redis = redis;
   }
 
-  async #run(command: "take" | "give" | "begin", window: Window, n: number, server: string, more: number[] = []) {
+  async #run(command: "take" | "give_back" | "begin", window: Window, n: number, server: string, more: number[] = []) {
     const { key, limit, windowMs, buckets } = window;
     const width = buckets === 0 ? 0 : bucketMs(window);
     const args = [command, n, limit ?? -1, windowMs, width, server, ...more];
@@ -34,7 +34,7 @@ export class RedisLimiter implements Counter {
   }
 
   async give(window: Window, bucket: number, n: number): Promise<void> {
-    await this.#run("give", window, n, WITHOUT_LEDGER, [bucket]);
+    await this.#run("give_back", window, n, WITHOUT_LEDGER, [bucket]);
   }
 
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {

@@ -1,7 +1,7 @@
 -- KEYS[1] hash: bucket -> n. A window with a ledger also has the fields run (run id of the Redis server that counted)
--- and epoch. ARGV: command (take, give or begin), n, limit (-1: none), window ms, bucket ms (0: a fixed window, all of
--- it bucket 0), run ("": no ledger), then
---   give: bucket
+-- and epoch. ARGV: command (take, give_back or begin), n, limit (-1: none), window ms, bucket ms (0: a fixed window,
+-- all of it bucket 0), run ("": no ledger), then
+--   give_back: bucket
 --   begin: epoch, then bucket, n, ...
 -- Replies {granted, bucket, retry after ms, used, epoch}. {-1}: the count is lost, and "begin" must come first.
 -- Uses the clock of Redis, which all nodes share.
@@ -15,30 +15,30 @@ if not fixed then
   bucket = math.floor(now / width)
   oldest = math.floor((now - window) / width)
 end
-local life = window + 2 * width
+local ttl = window + 2 * width
 
-if command == 'give' then
+if command == 'give_back' then
   local count = tonumber(redis.call('HGET', KEYS[1], ARGV[7]) or '0')
   if count > 0 then redis.call('HINCRBY', KEYS[1], ARGV[7], -math.min(n, count)) end
   return {0}
 end
 
-local known = run ~= '' and redis.call('HMGET', KEYS[1], 'run', 'epoch') or {}
+local stored = run ~= '' and redis.call('HMGET', KEYS[1], 'run', 'epoch') or {}
 
 if command == 'begin' then
-  if known[1] == run and tonumber(known[2]) >= tonumber(ARGV[7]) then return {0} end
+  if stored[1] == run and tonumber(stored[2]) >= tonumber(ARGV[7]) then return {0} end
   -- Tokens counted while there was no limit have no epoch and are in no ledger: their counts are kept.
-  if known[1] then redis.call('DEL', KEYS[1]) end
+  if stored[1] then redis.call('DEL', KEYS[1]) end
   for i = 8, #ARGV, 2 do
     local count = tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0')
     redis.call('HSET', KEYS[1], ARGV[i], math.max(count, tonumber(ARGV[i + 1])))
   end
   redis.call('HSET', KEYS[1], 'run', run, 'epoch', ARGV[7])
-  redis.call('PEXPIRE', KEYS[1], life)
+  redis.call('PEXPIRE', KEYS[1], ttl)
   return {0}
 end
 
-if run ~= '' and known[1] ~= run then return {-1} end
+if run ~= '' and stored[1] ~= run then return {-1} end
 
 local total, first = 0, nil
 local held = redis.call('HGETALL', KEYS[1])
@@ -55,7 +55,7 @@ end
 local granted = limit < 0 and n or math.max(0, math.min(n, limit - total))
 if granted > 0 then
   redis.call('HINCRBY', KEYS[1], bucket, granted)
-  if not fixed or redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], life) end
+  if not fixed or redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ttl) end
 end
 local retry = 0
 if granted < n or (n == 0 and limit >= 0 and total > 0) then
@@ -67,4 +67,4 @@ if granted < n or (n == 0 and limit >= 0 and total > 0) then
     retry = first and math.max(1, (first + 1) * width + window - now) or width
   end
 end
-return {granted, bucket, retry, total + granted, tonumber(known[2] or '0')}
+return {granted, bucket, retry, total + granted, tonumber(stored[2] or '0')}

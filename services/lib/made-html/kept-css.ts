@@ -29,8 +29,8 @@ function blockEnd(css: string, at: number): number {
 const COMMENTS = /\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g;
 
 /**
- * Keeps media queries and all other at-rules, and rules for a state or part of an element (`:hover`, `::before`), as
- * written.
+ * Keeps media queries and all other at-rules, and rules for a state or part of an element (`:hover`, `::before`),
+ * unchanged except for comments between rules.
  */
 export function keptCss(css: string): string {
   const kept: string[] = [];

@@ -3,7 +3,7 @@
  * and for the contents of texts, tables and buttons, which MJML leaves unparsed but mrml would parse. A condition or
  * loop may also be placed between components.
  */
-import { compileTemplate, place } from "../template/compile.ts";
+import { compileTemplate, lineAndColumn } from "../template/compile.ts";
 import type { TemplateError } from "../template/lexer.ts";
 import { TagsAside } from "../template/tags-aside.ts";
 import { withInlinedCss } from "./inline-css.ts";
@@ -33,10 +33,10 @@ function prepared(
 ): Prepared {
   const { text } = tags;
   const styles = raws.filter(({ name, tag }) => name === "mj-style" && IS_INLINE.test(tag));
-  const isMissing = ({ start }: { start: number }) =>
+  const isCutOut = ({ start }: { start: number }) =>
     styles.some(({ element }) => element.start < start && start < element.end);
   const changes = [
-    ...ends.filter((end) => !isMissing(end)),
+    ...ends.filter((end) => !isCutOut(end)),
     ...raws.flatMap((raw) => {
       if (styles.includes(raw)) return [{ ...raw.element, by: "" }];
       const written = text.slice(raw.start, raw.end);
@@ -57,7 +57,7 @@ function prepared(
     }),
     ...withoutAlt.map((at) => ({ start: at, end: at, by: ' alt=""' })),
     ...values
-      .filter((value) => !isMissing(value))
+      .filter((value) => !isCutOut(value))
       .map(({ start, end }) => ({ start, end, by: tags.keep(text.slice(start, end).replaceAll('"', "&quot;")) })),
   ].toSorted((a, b) => a.start - b.start);
   let source = "";
@@ -100,7 +100,7 @@ function sentenceOf(failure: Failure): string {
 }
 
 const placed = (errors: readonly TemplateError[], template: string): MadeHtml => ({
-  errors: errors.map(({ sentence, at }) => `${sentence} at ${place(template, at)}.`),
+  errors: errors.map(({ sentence, at }) => `${sentence} at ${lineAndColumn(template, at)}.`),
 });
 
 /**
@@ -109,8 +109,8 @@ const placed = (errors: readonly TemplateError[], template: string): MadeHtml =>
  */
 function lostFrom(tags: TagsAside, html: string): string | undefined {
   const found = new Set(tags.blocksIn(html));
-  const no = tags.blocksIn(tags.text).find((block) => !found.has(block));
-  return no === undefined ? undefined : tags.tagOf(no);
+  const lost = tags.blocksIn(tags.text).find((block) => !found.has(block));
+  return lost === undefined ? undefined : tags.tagOf(lost);
 }
 
 /** Compiles; the error sentences name lines and columns of the template. Never throws. */

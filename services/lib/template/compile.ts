@@ -29,7 +29,7 @@ export type Kind = "subject" | "body" | "text";
 /** The first few errors are enough to fix a template. */
 const MAX_ERRORS = 10;
 
-export function place(source: string, at: number): string {
+export function lineAndColumn(source: string, at: number): string {
   const before = source.slice(0, at);
   const lineStart = Math.max(before.lastIndexOf("\n"), before.lastIndexOf("\r")) + 1;
   const line = before.split(/\r\n|\r|\n/).length;
@@ -54,7 +54,7 @@ export function compileTemplate(source: string, kind: Kind): Compiled {
   const reported = syntax.length > 0 ? syntax : excesses(source, tokens, kind);
   if (reported.length > 0) {
     const sorted = reported.toSorted((a, b) => a.at - b.at).slice(0, MAX_ERRORS);
-    return { errors: sorted.map(({ sentence, at }) => `${sentence} at ${place(source, at)}.`) };
+    return { errors: sorted.map(({ sentence, at }) => `${sentence} at ${lineAndColumn(source, at)}.`) };
   }
   return { template: { source, tokens, nodes } };
 }

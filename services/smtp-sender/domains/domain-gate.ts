@@ -23,7 +23,7 @@ import { recipientDomain, wireDomain } from "./recipient-domain.ts";
 export interface DomainToken {
   readonly domain: string;
   readonly isBackedOff: boolean;
-  readonly taken: { readonly window: Window; readonly bucket: number } | undefined;
+  readonly source: { readonly window: Window; readonly bucket: number } | undefined;
   readonly connections: DomainConnections | undefined;
   /**
    * Expiry by the monotonic clock: half of the life for which the limiter counts a token. The other half is left for
@@ -131,7 +131,7 @@ export class DomainGate {
       const tokens = await this.#take(domain, positions.length);
       for (const [i, n] of positions.entries()) {
         const token = tokens[i];
-        admissions[n] = token ? { token } : { postponedMs: this.#postponedMs(domain, isTransactional) };
+        admissions[n] = token ? { token } : { postponedMs: this.#postpone(domain, isTransactional) };
       }
     }
     return admissions;
@@ -154,7 +154,7 @@ export class DomainGate {
     n = paced.granted;
     if (connections) connections.ready += n;
     const perMinute = limit?.max_per_minute;
-    let taken: DomainToken["taken"];
+    let source: DomainToken["source"];
     if (perMinute !== undefined && n > 0) {
       const window = minuteWindow(`${smtpConfigId}:${domain}`, perMinute, windowSeconds);
       const { granted, bucket, retryAfterMs } = await limiter.take(window, n).catch((error) => {
@@ -167,19 +167,19 @@ export class DomainGate {
         if (connections) connections.ready -= n - granted;
       }
       n = granted;
-      taken = { window, bucket };
+      source = { window, bucket };
     }
     const isBackedOff = backOffs.intervalMs(domain) !== undefined;
-    const lifeMs = isBackedOff || taken ? tokenLifeMs(windowSeconds) / 2 : Number.POSITIVE_INFINITY;
+    const lifeMs = isBackedOff || source ? tokenLifeMs(windowSeconds) / 2 : Number.POSITIVE_INFINITY;
     const untilMs = performance.now() + lifeMs;
-    return Array.from({ length: n }, () => ({ domain, isBackedOff, taken, connections, untilMs }));
+    return Array.from({ length: n }, () => ({ domain, isBackedOff, source, connections, untilMs }));
   }
 
   /**
    * Reserves a retry time for the email, schedules a check for then, and returns the delay. Transactional emails do not
    * queue: they take the first free token.
    */
-  #postponedMs(domain: string, isTransactional: boolean): number {
+  #postpone(domain: string, isTransactional: boolean): number {
     const { windowSeconds, backOffs } = this.#options;
     const limit = this.#limits.get(domain);
     const wait = this.#waitOf(domain);
@@ -210,14 +210,14 @@ export class DomainGate {
   /** Returns unused tokens. Those that cannot be returned expire. */
   give(...tokens: readonly (DomainToken | undefined)[]): void {
     const { limiter, backOffs } = this.#options;
-    const sums = new Map<DomainToken["taken"], number>();
+    const sums = new Map<DomainToken["source"], number>();
     for (const token of tokens) {
       if (!token) continue;
       if (token.connections) token.connections.ready--;
       if (token.isBackedOff) backOffs.giveBack(token.domain, 1);
-      sums.set(token.taken, (sums.get(token.taken) ?? 0) + 1);
+      sums.set(token.source, (sums.get(token.source) ?? 0) + 1);
     }
-    for (const [taken, n] of sums) if (taken) void limiter.give(taken.window, taken.bucket, n).catch(() => {});
+    for (const [source, n] of sums) if (source) void limiter.give(source.window, source.bucket, n).catch(() => {});
   }
 
   get #readyForConnections(): number {

@@ -11,7 +11,7 @@ const E = "/api/emails";
 const ALL = SAMPLE_PEOPLE.length;
 
 /** Tables whose rows remain when sample data is removed: totals and the audit log. */
-const SUMS = ["counters", "company_days", "audit_log"];
+const REMAINING_TABLES = ["counters", "company_days", "audit_log"];
 
 describe("sample data", () => {
   let app: App;
@@ -38,7 +38,7 @@ describe("sample data", () => {
     const tables = await query<{ name: string }>(
       "select table_name as name from information_schema.columns where column_name = 'company_id' and table_schema = 'public'",
     );
-    const kept = tables.map(({ name }) => name).filter((name) => !SUMS.includes(name));
+    const kept = tables.map(({ name }) => name).filter((name) => !REMAINING_TABLES.includes(name));
     const each = kept.map((name) => `select '${name}' as name, count(*)::int as n from ${name} where company_id = $1`);
     const rows = await query<{ name: string; n: number }>(each.join(" union all "), [companyId]);
     return Object.fromEntries(rows.filter(({ n }) => n > 0).map(({ name, n }) => [name, n]));

@@ -39,7 +39,7 @@ test("segments and their exports use whole days for created_at and for date attr
   await add(BEGIN, "2026-03-01");
   await add(LAST, "2026-03-02");
   await add(AFTER, "02/03/2026");
-  const fits = async (field: string, operator: string, value: string) => {
+  const matching = async (field: string, operator: string, value: string) => {
     const { body } = await company.api.post("/api/emails/segments/preview/", {
       rules: { conditions: [{ field, operator, value }] },
     });
@@ -47,10 +47,10 @@ test("segments and their exports use whole days for created_at and for date attr
   };
   const expected = { lt: 1, before: 1, lte: 3, gte: 3, gt: 1, after: 1 };
   for (const [operator, n] of Object.entries(expected)) {
-    expect([operator, await fits("created_at", operator, DAY)]).toEqual([operator, n]);
+    expect([operator, await matching("created_at", operator, DAY)]).toEqual([operator, n]);
   }
-  expect(await fits("attributes.birthday", "before", DAY)).toBe(1);
-  expect(await fits("attributes.birthday", "after", DAY)).toBe(1);
+  expect(await matching("attributes.birthday", "before", DAY)).toBe(1);
+  expect(await matching("attributes.birthday", "after", DAY)).toBe(1);
   const { body: segment } = await company.api.post("/api/emails/segments/", {
     name: "Until that day",
     rules: { conditions: [{ field: "created_at", operator: "lte", value: DAY }] },

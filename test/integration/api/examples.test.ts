@@ -17,13 +17,13 @@ import { furnish, type Owned, pathOf } from "./furnish.ts";
 const requests = new Requests(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }), []);
 const exampleOf = (method: string, path: string) => requests.bodyOf(method, path)?.example;
 // Bulk deletions go to the end, and the deletion of the company after them.
-const lateness = ({ method, path }: Route) =>
+const sortOrder = ({ method, path }: Route) =>
   method === "DELETE" && path === "/api/companies/:id/" ? 2 : Number(path.includes("bulk-delete"));
 /** Routes that need a code from a mail or an authenticator, or end the session: tested in test/integration/accounts. */
 const NEEDS_MORE = /^\/api\/auth\/(verify|password|totp|invitations|logout)\//;
 const withExamples = routes
   .filter(({ method, path, upload }) => !upload && !NEEDS_MORE.test(path) && exampleOf(method, path))
-  .toSorted((a, b) => lateness(a) - lateness(b));
+  .toSorted((a, b) => sortOrder(a) - sortOrder(b));
 
 const KINDS: Record<string, string> = {
   template_id: "template",
@@ -41,22 +41,22 @@ describe("examples of the OpenAPI document", () => {
   let app: App;
   let company: TestCompany;
   let owned: Owned;
-  const people: Record<string, string> = {};
+  const prepared: Record<string, string> = {};
   beforeAll(async () => {
     app = await startApp();
     company = await newCompany(app);
     owned = await furnish(company, app);
-    people.over = await campaignThatIsOver();
+    prepared.over = await campaignThatIsOver();
     // People that examples refer to: one who signs in, and one who becomes a member.
     const join = async (email: string) => {
       const person = { email, password: "correct horse battery", company_name: "Another" };
       return (await client(app, { ip: someIp() }).post("/api/auth/register/", person)).body;
     };
     await join("grace@example.com");
-    people.member = (await join("member@example.com")).user.id;
+    prepared.member = (await join("member@example.com")).user.id;
     await query("insert into memberships (company_id, user_id, role) values ($1, $2, 'admin')", [
       company.id,
-      people.member,
+      prepared.member,
     ]);
   });
   afterAll(() => app?.stop());
@@ -75,12 +75,12 @@ describe("examples of the OpenAPI document", () => {
   }
 
   /** Replaces placeholders with this test's values. */
-  function real(value: unknown, name = ""): unknown {
-    if (Array.isArray(value)) return value.map((item) => real(item, name));
+  function withRealValues(value: unknown, name = ""): unknown {
+    if (Array.isArray(value)) return value.map((item) => withRealValues(item, name));
     if (typeof value === "object" && value !== null) {
-      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, real(inner, key)]));
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withRealValues(inner, key)]));
     }
-    if (name === "refresh") return people.refresh;
+    if (name === "refresh") return prepared.refresh;
     // Keeps all traffic on this machine.
     if (name === "host") return "127.0.0.1";
     if (name === "url" && typeof value === "string") return value.replace(/^https?:..[^/]+/, "http://127.0.0.1:9");
@@ -114,13 +114,13 @@ describe("examples of the OpenAPI document", () => {
       const credentials = { company: { key: company.key }, user: person, person, anyone: {}, public: {} }[route.access];
       const target = pathOf(await withTokens(path), {
         ...owned,
-        user: people.member!,
-        ...(path.endsWith("/resend/") ? { campaign: people.over! } : {}),
+        user: prepared.member!,
+        ...(path.endsWith("/resend/") ? { campaign: prepared.over! } : {}),
       });
-      const body = real(exampleOf(method, path)) as object;
+      const body = withRealValues(exampleOf(method, path)) as object;
       const answer = await client(app, { ...credentials, ip: someIp() }).request(method, target, body);
       expect([answer.status, answer.text]).toEqual([route.status, answer.text]);
-      if (path.endsWith("/login/")) people.refresh = answer.body.refresh;
+      if (path.endsWith("/login/")) prepared.refresh = answer.body.refresh;
     },
   );
 });

@@ -3,7 +3,7 @@ import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
 const E = "/api/emails";
-const NOBODY = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
+const UNKNOWN_ID = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
 const ONCE = ["Give this parameter once."];
 
 let app: App;
@@ -20,10 +20,10 @@ describe("an unknown parameter", () => {
     ["GET", `${E}/subscribers/export/?statuss=active`, "statuss"],
     ["GET", `${E}/subscribers/export/?lists=`, "lists"],
     ["GET", `${E}/suppressions/export/?kind=manual`, "kind"],
-    ["GET", `${E}/campaigns/${NOBODY}/export/?status=sent`, "status"],
+    ["GET", `${E}/campaigns/${UNKNOWN_ID}/export/?status=sent`, "status"],
     ["GET", `${E}/stats/?from=2026-01-01`, "from"],
     ["GET", `${E}/stats/domains/?since=2026-01-01`, "since"],
-    ["DELETE", `${E}/lists/${NOBODY}/?with_subscribers=true`, "with_subscribers"],
+    ["DELETE", `${E}/lists/${UNKNOWN_ID}/?with_subscribers=true`, "with_subscribers"],
     ["POST", `${E}/send/custom/?dry_run=true`, "dry_run"],
   ] as const)("%s %s", async (method, path, name) => {
     const { status, body } = await company.api.request(method, path, method === "POST" ? {} : undefined);
@@ -40,7 +40,7 @@ describe("a repeated parameter", () => {
     [`${E}/subscribers/?page=1&page=2`, "page"],
     [`${E}/subscribers/?search=a&search=b`, "search"],
     [`${E}/events/?since=2026-01-01&since=2026-02-01`, "since"],
-    [`${E}/stats/domains/?campaign=${NOBODY}&campaign=x`, "campaign"],
+    [`${E}/stats/domains/?campaign=${UNKNOWN_ID}&campaign=x`, "campaign"],
     [`${E}/stats/?days=1&days=2`, "days"],
   ])("is refused if it is not a filter: %s", async (path, name) => {
     expect(await company.api.get(path)).toMatchObject({ status: 400, body: { [name]: ONCE } });
@@ -75,7 +75,7 @@ describe("a repeated parameter", () => {
 });
 
 test("a send reports all its errors at once, and so does its draft", async () => {
-  const body = { template_id: NOBODY, smtp_config_id: NOBODY, list_id: NOBODY, send_at: "now", colour: "red" };
+  const body = { template_id: UNKNOWN_ID, smtp_config_id: UNKNOWN_ID, list_id: UNKNOWN_ID, send_at: "now", colour: "red" };
   const sent = await company.api.post(`${E}/send/to-list/`, { name: "N", ...body });
   expect([sent.status, Object.keys(sent.body).toSorted()]).toEqual([
     400,

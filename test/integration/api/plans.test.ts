@@ -37,7 +37,7 @@ afterAll(() => app.stop());
  */
 const REFUSALS = ["INVALID_PAGE", "INVALID", "NOT_FOUND", "WRONG_STATE"] as const;
 
-async function refusing(work: () => Promise<unknown>): Promise<unknown> {
+async function allowingRefusals(work: () => Promise<unknown>): Promise<unknown> {
   try {
     return await work();
   } catch (error) {
@@ -59,32 +59,32 @@ const get = async (path: string, query: Record<string, string> = {}) => {
   const client_ = path.startsWith("/api/companies/") ? client(app, { token: company.token }) : company.api;
   return client_.get(path, { query });
 };
-const found = async (path: string, query: Record<string, string>) => (await get(path, query)).body;
+const bodyOf = async (path: string, query: Record<string, string>) => (await get(path, query)).body;
 const E = "/api/emails";
 
 test("rare values are counted and found exactly", async () => {
   const statuses = { failed: 1, unknown: 1, suppressed: 1, queued: 7, bounced: SIZE.mails / 10 / 5 };
   for (const [status, count] of Object.entries(statuses)) {
-    const page = await found(`${E}/sent-emails/`, { status });
+    const page = await bodyOf(`${E}/sent-emails/`, { status });
     expect([status, page.count, page.results.length]).toEqual([status, count, Math.min(20, count)]);
     expect(new Set(page.results.map((mail: { status: string }) => mail.status))).toEqual(new Set([status]));
   }
-  const of = { campaign: large.oldCampaign, status: "failed" };
-  expect(await found(`${E}/sent-emails/`, of)).toMatchObject({ count: 1, results: [{ error: "Why it is so" }] });
+  const filters = { campaign: large.oldCampaign, status: "failed" };
+  expect(await bodyOf(`${E}/sent-emails/`, filters)).toMatchObject({ count: 1, results: [{ error: "Why it is so" }] });
   const deliveries = `${E}/webhook-endpoints/${large.endpoint}/deliveries/`;
-  expect(await found(deliveries, { status: "dead" })).toMatchObject({ count: 4 });
-  expect(await found(deliveries, { event_type: "complained" })).toMatchObject({ count: 9 });
-  expect(await found(`${E}/inbound/`, { via: "brevo" })).toMatchObject({ count: 6 });
-  expect(await found(`${E}/campaigns/`, { campaign_type: "to_list" })).toMatchObject({ count: 10 });
-  expect(await found(`/api/companies/${company.id}/audit-log/`, { actor: "ann@example.com" })).toMatchObject({
+  expect(await bodyOf(deliveries, { status: "dead" })).toMatchObject({ count: 4 });
+  expect(await bodyOf(deliveries, { event_type: "complained" })).toMatchObject({ count: 9 });
+  expect(await bodyOf(`${E}/inbound/`, { via: "brevo" })).toMatchObject({ count: 6 });
+  expect(await bodyOf(`${E}/campaigns/`, { campaign_type: "to_list" })).toMatchObject({ count: 10 });
+  expect(await bodyOf(`/api/companies/${company.id}/audit-log/`, { actor: "ann@example.com" })).toMatchObject({
     count: 5,
   });
-  expect(await found(`${E}/suppressions/`, { search: ".gonea777@" })).toMatchObject({ count: 1 });
+  expect(await bodyOf(`${E}/suppressions/`, { search: ".gonea777@" })).toMatchObject({ count: 1 });
 });
 
 test("frequent values are counted exactly and paged by `next`", async () => {
   const deliveries = `${E}/webhook-endpoints/${large.endpoint}/deliveries/`;
-  const first = await found(deliveries, { event_type: "delivered" });
+  const first = await bodyOf(deliveries, { event_type: "delivered" });
   expect(first).not.toHaveProperty("count_estimated");
   const [row] = await query<{ n: number }>(
     "select count(*) n from webhook_deliveries where event_type = 'delivered' and endpoint_id = $1",
@@ -155,8 +155,8 @@ test("for a company unknown to the statistics, no read and no campaign to a segm
     // subscribers.exportPerson is left out: it has to search all waiting webhooks for the person.
     for (const read of [...reads, ...further].filter(({ route }) => route.action !== "subscribers.exportPerson")) {
       const work = () => callRead(app.broker, read, unknown, own.userId, { whole: true });
-      const found = await plans.of(() => refusing(work));
-      const most = found.flatMap((of) => tooMuch(of, MOST_OF_UNKNOWN));
+      const found = await plans.of(() => allowingRefusals(work));
+      const most = found.flatMap((plan) => tooMuch(plan, MOST_OF_UNKNOWN));
       if (most.length > 0) wrong.push(`${read.name}: ${most.join("; ")}`);
     }
   } finally {

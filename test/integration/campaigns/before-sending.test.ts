@@ -23,7 +23,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function made(path: string, body: object): Promise<string> {
+async function create(path: string, body: object): Promise<string> {
   const answer = await api.post(`${API}/${path}/`, body);
   expect([answer.status, answer.text]).toEqual([201, answer.text]);
   return answer.body.id;
@@ -33,19 +33,19 @@ async function made(path: string, body: object): Promise<string> {
  * Creates a list of seven people, of whom two get a campaign and three a transactional email, and an eighth person who
  * left the list.
  */
-async function people(): Promise<string> {
-  const list = await made("lists", { name: "Readers" });
+async function listOfSeven(): Promise<string> {
+  const list = await create("lists", { name: "Readers" });
   const statuses = ["active", "active", "active", "unsubscribed", "bounced", "complained", "unconfirmed"];
   for (const [n, status] of statuses.entries()) {
-    const id = await made("subscribers", {
+    const id = await create("subscribers", {
       email: `${status}${n}@${n === 2 ? "blocked" : "example"}.test`,
       lists: [list],
     });
     await query("update subscribers set status = $3 where company_id = $1 and id = $2", [company.id, id, status]);
   }
-  const left = await made("subscribers", { email: "left@example.test", lists: [list] });
+  const left = await create("subscribers", { email: "left@example.test", lists: [list] });
   await api.post(`${API}/subscribers/bulk-update-lists/`, { subscriber_ids: [left], remove_from_lists: [list] });
-  await made("suppressions", { domain: "blocked.test", reason: "Asked" });
+  await create("suppressions", { domain: "blocked.test", reason: "Asked" });
   return list;
 }
 
@@ -55,9 +55,9 @@ describe("audience count", () => {
   let list: string;
   let segment: string;
   beforeAll(async () => {
-    list = await people();
+    list = await listOfSeven();
     const rules = { match: "all", conditions: [{ field: "list", operator: "in", value: [list] }] };
-    segment = await made("segments", { name: "S", rules });
+    segment = await create("segments", { name: "S", rules });
   });
   const audience = (asked: Record<string, string | boolean>) => api.get(`${API}/send/audience/`, { query: asked });
 
@@ -69,8 +69,8 @@ describe("audience count", () => {
     const sent = await api.post(`${API}/send/to-list/`, {
       name: "News",
       list_id: list,
-      template_id: await made("templates", { name: "T", subject: "News", body: "<p>News</p>" }),
-      smtp_config_id: await made("smtp-configs", { ...smtp, sender_email: "news@acme.example" }),
+      template_id: await create("templates", { name: "T", subject: "News", body: "<p>News</p>" }),
+      smtp_config_id: await create("smtp-configs", { ...smtp, sender_email: "news@acme.example" }),
     });
     const ended = await until(
       async () => (await api.get(`${API}/campaigns/${sent.body.id}/`)).body,
@@ -98,7 +98,7 @@ describe("audience count", () => {
   });
 
   test("is an estimate, less than 20 % off, for many people", async () => {
-    const many = await made("lists", { name: "Many" });
+    const many = await create("lists", { name: "Many" });
     await query(
       `with added as (
          insert into subscribers (company_id, email, status)
@@ -118,7 +118,7 @@ describe("audience count", () => {
 });
 
 describe("a draft", () => {
-  const draft = (kind: string, body: object) => made("drafts", { name: "Later", kind, body });
+  const draft = (kind: string, body: object) => create("drafts", { name: "Later", kind, body });
   const preview = (id: string, asked: object = {}) => api.post(`${API}/drafts/${id}/preview/`, asked);
 
   test("is validated like its send, and is kept after a refused send", async () => {
@@ -138,7 +138,7 @@ describe("a draft", () => {
 
   test("is validated like a template if it has its own content, with errors at the field, and previewed with that content", async () => {
     const content = { subject: "Hello [[first_name|default:friend]]", preheader: "Peek", body: "<p>One</p>" };
-    const faults = [
+    const invalidBodies = [
       [{ template_id: newId(), content }, "Give either template_id or content, not both."],
       [{ content: { ...content, subject: "[[#if a]]" } }, /^subject: /],
       [{ content: { ...content, body: "[[#each a]]" } }, /^body: /],
@@ -148,7 +148,7 @@ describe("a draft", () => {
       [{ content: { ...content, html: "B" } }, 'Unknown field "html".'],
       [{ content: "B" }, 'Expected a dictionary of items but got type "str".'],
     ] as const;
-    for (const [body, text] of faults) {
+    for (const [body, text] of invalidBodies) {
       const id = await draft("to-list", body);
       const { errors } = (await api.get(`${API}/drafts/${id}/check/`)).body;
       const sent = await api.post(`${API}/send/to-list/`, { name: "Later", ...body });
@@ -162,16 +162,16 @@ describe("a draft", () => {
     ]);
     expect((await preview(id)).body).toMatchObject({ subject: "Hello friend", html: expect.stringContaining("One") });
     const variants = [{ percent: 50 }, { percent: 50, content: { subject: "Two", body: "<p>2</p>" } }];
-    const test = await draft("to-list", { content, variants });
-    expect((await preview(test, { variant: 1 })).body).toMatchObject({ subject: "Two" });
-    expect((await preview(test, { variant: 1 })).body.html).not.toContain("Peek");
+    const withVariants = await draft("to-list", { content, variants });
+    expect((await preview(withVariants, { variant: 1 })).body).toMatchObject({ subject: "Two" });
+    expect((await preview(withVariants, { variant: 1 })).body.html).not.toContain("Peek");
   });
 
   test("is previewed as a subscriber or receiver would get it, with each variant", async () => {
     const city = { attributes: { city: "London" } };
-    await made("subscribers", { email: "ada@example.test", first_name: "Ada", ...city });
+    await create("subscribers", { email: "ada@example.test", first_name: "Ada", ...city });
     const body = "<p>[[first_name|default:friend]] in [[city|default:nowhere]]</p>";
-    const template = await made("templates", { name: "T", subject: "Hello [[first_name]]", body });
+    const template = await create("templates", { name: "T", subject: "Hello [[first_name]]", body });
     const variants = [{ percent: 50 }, { percent: 50, subject: "News from [[city]]" }];
     const toList = await draft("to-list", { template_id: template, variants });
     expect((await preview(toList)).body).toMatchObject({
@@ -190,12 +190,12 @@ describe("a draft", () => {
   });
 
   test("warns of the number of people on its list who lack a value, but gives no such warning for named receivers", async () => {
-    const list = await made("lists", { name: "Nameless" });
+    const list = await create("lists", { name: "Nameless" });
     for (const n of [1, 2, 3]) {
       const named = n === 3 ? { first_name: "Bo" } : {};
-      await made("subscribers", { email: `nameless${n}@example.test`, lists: [list], ...named });
+      await create("subscribers", { email: `nameless${n}@example.test`, lists: [list], ...named });
     }
-    const template = await made("templates", { name: "T", subject: "S", body: "<p>Hello [[first_name]],</p>" });
+    const template = await create("templates", { name: "T", subject: "S", body: "<p>Hello [[first_name]],</p>" });
     const gap = /^2 people on this list have no \[\[first_name\]\]/;
     const toList = await preview(await draft("to-list", { template_id: template, list_id: list }));
     expect(toList.body.warnings).toContainEqual(expect.stringMatching(gap));

@@ -95,7 +95,7 @@ test("the page of a campaign shows numbers, reasons with help, domains, and link
   expect(failures).toContain("No such user");
   expect(failures).toMatch(/nobody%40two\.example/);
   const domains = (await browser.open(at(`${campaign}/domains`))).html;
-  expect(domains).toMatch(/two\.example<\/strong><\/th><td class="n"[^>]*>1<\/td>/);
+  expect(domains).toMatch(/two\.example<\/strong><\/th><td class="numeric"[^>]*>1<\/td>/);
   const mail = (await browser.open(at(`${campaign}/mail`))).html;
   expect(mail.indexOf("https://example.com/books?a=1&amp;b=2")).toBeGreaterThan(0);
   expect(mail.indexOf("https://example.com/shop")).toBeGreaterThan(mail.indexOf("https://example.com/books"));

@@ -9,7 +9,7 @@ import {
   newServerOf,
   type Server,
 } from "../../../services/console/server-form.ts";
-import { troubleOf, troubleOfTry } from "../../../services/console/server-help.ts";
+import { troubleOf, troubleOfTest } from "../../../services/console/server-help.ts";
 import { warningsOf } from "../../../services/console/warnings.ts";
 
 const server: Server = {
@@ -107,10 +107,10 @@ test.each([
 });
 
 test("the failed stage of a connection test selects the advice, and a refused sender is recognised by its sentence", () => {
-  expect(troubleOfTry({ stage: "tls", message: "No answer" })).toBe("tls");
-  expect(troubleOfTry({ stage: "connect", message: "No answer" })).toBe("connect");
+  expect(troubleOfTest({ stage: "tls", message: "No answer" })).toBe("tls");
+  expect(troubleOfTest({ stage: "connect", message: "No answer" })).toBe("connect");
   const message = "The SMTP server a:25 did not accept x@y.example as a sender: 550 no.";
-  expect(troubleOfTry({ stage: "connect", message })).toBe("sender");
+  expect(troubleOfTest({ stage: "connect", message })).toBe("sender");
 });
 
 test("the result of a check is a record, or lines", () => {

@@ -44,7 +44,7 @@ test("pages of the console mentioned in guides are in its navigation", () => {
 });
 
 /** Settings and programs of PostgreSQL and pgbouncer that appear only in operators' guides. */
-const OF_POSTGRES = new Set(["shared_buffers", "checkpoint_timeout", "pg_upgrade", "ignore_startup_parameters"]);
+const DATABASE_TERMS = new Set(["shared_buffers", "checkpoint_timeout", "pg_upgrade", "ignore_startup_parameters"]);
 
 describe("the guides", () => {
   test.each(PATHS)("%s: every link leads to an existing page and heading, and every heading has an id", (path) => {
@@ -81,7 +81,7 @@ describe("the guides", () => {
     for (const [path, page] of pages) {
       const codes = [...page.matchAll(/<code>([^<]+)<\/code>/g)].map(([, code]) => code!);
       const fields = codes.filter((code) => known.test(code) && !/^(subscribed|cleaned|nonsubscribed)_/.test(code));
-      expect([path, fields.filter((field) => !OF_POSTGRES.has(field) && !all.includes(field))]).toEqual([path, []]);
+      expect([path, fields.filter((field) => !DATABASE_TERMS.has(field) && !all.includes(field))]).toEqual([path, []]);
     }
   });
 
@@ -111,7 +111,7 @@ interface Language {
   command: (folder: string) => Promise<[path: string, args: string[], env: Record<string, string>]>;
 }
 
-const found = async (name: string, packages: string[], args: string[]): ReturnType<Language["command"]> => {
+const commandOf = async (name: string, packages: string[], args: string[]): ReturnType<Language["command"]> => {
   const { path, env } = await program(name, packages);
   return [path, args, env];
 };
@@ -135,7 +135,7 @@ from verify import verify
 e = os.environ
 print(str(verify(e["SECRET"], e["ID"], e["TIME"], e["SIGNATURE"], e["BODY"].encode())).lower(), end="")`,
     ],
-    command: () => found("python3", ["python3.11-minimal", "libpython3.11-minimal"], ["main.py"]),
+    command: () => commandOf("python3", ["python3.11-minimal", "libpython3.11-minimal"], ["main.py"]),
   },
   Go: {
     file: "verify.go",
@@ -152,7 +152,7 @@ func main() {
 	fmt.Print(verify(os.Getenv("SECRET"), os.Getenv("ID"), os.Getenv("TIME"), os.Getenv("SIGNATURE"), []byte(os.Getenv("BODY"))))
 }`,
     ],
-    command: () => found("go", ["golang-1.19-go", "golang-1.19-src"], ["run", "main.go", "verify.go"]),
+    command: () => commandOf("go", ["golang-1.19-go", "golang-1.19-src"], ["run", "main.go", "verify.go"]),
   },
   PHP: {
     file: "verify.php",
@@ -161,7 +161,7 @@ func main() {
       `<?php require "verify.php";
 echo var_export(verify(getenv("SECRET"), getenv("ID"), getenv("TIME"), getenv("SIGNATURE"), getenv("BODY")), true);`,
     ],
-    command: () => found("php8.2", ["php8.2-cli", "php8.2-common", "libsodium23", "libargon2-1"], ["-n", "main.php"]),
+    command: () => commandOf("php8.2", ["php8.2-cli", "php8.2-common", "libsodium23", "libargon2-1"], ["-n", "main.php"]),
   },
   Ruby: {
     file: "verify.rb",
@@ -172,7 +172,7 @@ print verify(ENV["SECRET"], ENV["ID"], ENV["TIME"], ENV["SIGNATURE"], ENV["BODY"
     ],
     command: async (folder) => {
       const packages = ["ruby3.1", "libruby3.1", "libyaml-0-2", "libgmp10"];
-      const [path, args, env] = await found("ruby3.1", packages, ["main.rb"]);
+      const [path, args, env] = await commandOf("ruby3.1", packages, ["main.rb"]);
       return [path, args, { ...env, ...rubyPaths(path), HOME: folder }];
     },
   },

@@ -9,10 +9,10 @@ const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";
 const start = { name: "GET", kind: SpanKind.SERVER };
 const CAMPAIGN = { traceId: TRACE, spanId: SPAN, traceFlags: TraceFlags.SAMPLED };
-const asked = (recorder: Tracer, header?: string) => recorder.beginRequest(start, header);
+const beginRequest = (tracer: Tracer, header?: string) => tracer.beginRequest(start, header);
 const recording = (ratio: number, perSecond?: number) => {
-  const { ended, tracer: recorder } = recordingTracer(ratio, perSecond);
-  return { ended, recorder };
+  const { ended, tracer } = recordingTracer(ratio, perSecond);
+  return { ended, tracer };
 };
 
 describe("traceparent", () => {
@@ -54,27 +54,27 @@ describe("a trace is recorded", () => {
     expect(ids.some((id) => isChosen(id, 0))).toBe(false);
   });
 
-  test("never with a share of 0, whoever asks", () => {
-    const { recorder } = recording(0);
-    expect(asked(recorder)).toBeUndefined();
-    expect(asked(recorder, `00-${TRACE}-${SPAN}-01`)).toBeUndefined();
-    expect(recorder.follows(CAMPAIGN)).toBe(false);
-    expect(recorder.mail(randomBytes(16).toString("base64url"), CAMPAIGN)).toBeUndefined();
+  test("never with a share of 0, not even if the caller requests it", () => {
+    const { tracer } = recording(0);
+    expect(beginRequest(tracer)).toBeUndefined();
+    expect(beginRequest(tracer, `00-${TRACE}-${SPAN}-01`)).toBeUndefined();
+    expect(tracer.follows(CAMPAIGN)).toBe(false);
+    expect(tracer.mail(randomBytes(16).toString("base64url"), CAMPAIGN)).toBeUndefined();
   });
 
   test("always with a share of 1, except for callers that have decided against it", () => {
-    const { ended, recorder } = recording(1);
-    asked(recorder)!.end();
-    asked(recorder, "no traceparent")!.end();
-    expect(asked(recorder, `00-${TRACE}-${SPAN}-00`)).toBeUndefined();
+    const { ended, tracer } = recording(1);
+    beginRequest(tracer)!.end();
+    beginRequest(tracer, "no traceparent")!.end();
+    expect(beginRequest(tracer, `00-${TRACE}-${SPAN}-00`)).toBeUndefined();
     expect(ended.map(({ parentId }) => parentId)).toEqual([undefined, undefined]);
   });
 
   test("because of a caller's flag only up to a limit per second, however many requests have the flag", () => {
-    const { ended, recorder } = recording(1e-12, 10);
+    const { ended, tracer } = recording(1e-12, 10);
     // The caller picks an id that isChosen always accepts; this must not get around the limit.
     const header = `00-${TRACE.slice(0, 24)}00000000-${SPAN}-01`;
-    const followed = Array.from({ length: 500 }, () => asked(recorder, header)).filter((span) => span !== undefined);
+    const followed = Array.from({ length: 500 }, () => beginRequest(tracer, header)).filter((span) => span !== undefined);
     expect(followed.length).toBeGreaterThanOrEqual(10);
     // On a busy machine the 500 requests may take more than one second.
     expect(followed.length).toBeLessThan(250);
@@ -104,10 +104,10 @@ describe("a trace is recorded", () => {
   });
 
   test("for mails of a recorded campaign up to the limit per second, and for other mails by the share", () => {
-    const { recorder } = recording(1e-12, 10);
+    const { tracer } = recording(1e-12, 10);
     const mails = Array.from({ length: 500 }, () => randomBytes(16).toString("base64url"));
-    expect(mails.filter((id) => recorder.mail(id, undefined))).toEqual([]);
-    const followed = mails.filter((id) => recorder.mail(id, CAMPAIGN));
+    expect(mails.filter((id) => tracer.mail(id, undefined))).toEqual([]);
+    const followed = mails.filter((id) => tracer.mail(id, CAMPAIGN));
     expect(followed.length).toBeGreaterThanOrEqual(10);
     expect(followed.length).toBeLessThan(250);
   });

@@ -55,8 +55,8 @@ async function postAt(by: EventPoster, url: string) {
   await new Promise(setImmediate);
   return answer;
 }
-const to = (by: EventPoster, host: string, port = portOf(server)) => postAt(by, `https://${host}:${port}/hook`);
-const deliver = (host: string, port?: number) => to(poster, host, port);
+const postTo = (by: EventPoster, host: string, port = portOf(server)) => postAt(by, `https://${host}:${port}/hook`);
+const deliver = (host: string, port?: number) => postTo(poster, host, port);
 
 test("connects to the checked address under the endpoint's name, resolved once per connection", async () => {
   for (let round = 1; round <= 3; round++) expect(await deliver("hooks.example")).toMatchObject({ status: 200 });
@@ -72,7 +72,7 @@ test("refuses to connect if any resolved address or a literal IP address is not 
     throw new Error(`checked ${host}`);
   });
   for (const host of ["hooks.example", "127.0.0.1", "[::1]", "2130706433", "0x7f.1"])
-    await expect(to(refusing, host)).rejects.toThrow(/^checked (?:hooks\.example|127\.0\.0\.1|\[::1\])$/);
+    await expect(postTo(refusing, host)).rejects.toThrow(/^checked (?:hooks\.example|127\.0\.0\.1|\[::1\])$/);
   await refusing.stop();
   server.off("connection", count);
   expect(connections).toBe(0);
@@ -125,7 +125,7 @@ test("tries the next address if one is unreachable, but not after a broken conne
   const port = portOf(server);
   const toAll = async (...addresses: string[]) => {
     const one = posterTo(...addresses);
-    return to(one, "hooks.example").finally(() => one.stop());
+    return postTo(one, "hooks.example").finally(() => one.stop());
   };
   expect(await toAll("127.0.0.2", "127.0.0.1")).toMatchObject({ status: 200 });
   await expect(toAll("127.0.0.2", "127.0.0.3")).rejects.toMatchObject({ code: "ECONNREFUSED" });
@@ -198,7 +198,7 @@ describe("a misbehaving receiver", () => {
   test("gets no request after the poster was stopped", async () => {
     const stopped = posterTo("127.0.0.1");
     await stopped.stop();
-    await expect(to(stopped, "hooks.example", portOf(plain))).rejects.toThrow(/stopped/);
+    await expect(postTo(stopped, "hooks.example", portOf(plain))).rejects.toThrow(/stopped/);
     expect(requests).toBe(0);
     answerTo = () => void poster.stop();
     await expect(postPlain()).rejects.toThrow(/stopped/);
