@@ -133,9 +133,9 @@ export function database(config: Config): Middleware {
         embedded = await supervisedPostgres(config.DATA_DIR, waiting);
         url = embedded.url;
       } else {
-        const own = url;
-        await awaitReachable(own, "DATABASE_URL", waiting);
-        if (config.MIGRATIONS === "wait") await untilSignal((signal) => migrated(own, waiting, signal));
+        const ownUrl = url;
+        await awaitReachable(ownUrl, "DATABASE_URL", waiting);
+        if (config.MIGRATIONS === "wait") await untilSignal((signal) => migrated(ownUrl, waiting, signal));
         else if (config.MIGRATION_DATABASE_URL) {
           await awaitReachable(config.MIGRATION_DATABASE_URL, "MIGRATION_DATABASE_URL", waiting);
         }

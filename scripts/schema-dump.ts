@@ -71,8 +71,8 @@ function column({ name, type, required, generated, identity, value, storage, col
   return parts.join(" ");
 }
 
-async function texts(client: Client, sql: string, of: unknown[] = []): Promise<string[]> {
-  return (await client.query<{ text: string }>(sql, of)).rows.map(({ text }) => text);
+async function texts(client: Client, sql: string, values: unknown[] = []): Promise<string[]> {
+  return (await client.query<{ text: string }>(sql, values)).rows.map(({ text }) => text);
 }
 
 interface Table {

@@ -49,7 +49,7 @@ function limits(): Limits {
   const known = limitsOf.get(pool);
   if (known) return known;
   const limit = (total = thirdOf(pool.options.max)) => new ConcurrencyLimit({ total, perCompany: 1 });
-  const made = {
+  const limits = {
     imports: limit(),
     smallImports: limit(),
     reads: limit(),
@@ -57,8 +57,8 @@ function limits(): Limits {
     newsletters: limit(Number.POSITIVE_INFINITY),
     ends: limit(),
   };
-  limitsOf.set(pool, made);
-  return made;
+  limitsOf.set(pool, limits);
+  return limits;
 }
 
 type Work<T> = (client: Client) => Promise<T>;

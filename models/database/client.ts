@@ -195,11 +195,11 @@ export class DatabaseClient extends pg.Client {
         what.replace(BEGIN, (begin) => `${begin}; ${this.#local}`),
         ...more,
       );
-    const own = new QueryWithSettings(this, this.#localName, given);
-    if (own.callback) return query(own);
+    const ownQuery = new QueryWithSettings(this, this.#localName, given);
+    if (ownQuery.callback) return query(ownQuery);
     return new Promise((resolve, reject) => {
-      own.callback = (error, result) => (error ? reject(error) : resolve(result));
-      query(own);
+      ownQuery.callback = (error, result) => (error ? reject(error) : resolve(result));
+      query(ownQuery);
     }) as never;
   }
 }

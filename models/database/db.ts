@@ -119,17 +119,17 @@ export const closeLostConnections = (): Promise<number> =>
   closeUnanswered(DatabaseClient.open, (text, values) => query(text, values, current().probe));
 
 /** The rows of one statement. `$1`-style parameters only; values are never concatenated. */
-export async function query<T = Row>(text: string, values: unknown[] = [], on: Queryable = pool()): Promise<T[]> {
-  return (await on.query(text, values)).rows as T[];
+export async function query<T = Row>(text: string, values: unknown[] = [], client: Queryable = pool()): Promise<T[]> {
+  return (await client.query(text, values)).rows as T[];
 }
 
 /** The first row of one statement, or undefined. */
 export async function queryOne<T = Row>(
   text: string,
   values: unknown[] = [],
-  on: Queryable = pool(),
+  client: Queryable = pool(),
 ): Promise<T | undefined> {
-  return (await query<T>(text, values, on))[0];
+  return (await query<T>(text, values, client))[0];
 }
 
 /**
@@ -140,9 +140,9 @@ export async function prepared<T = Row>(
   name: string,
   text: string,
   values: unknown[],
-  on: Client | pg.Pool = current().prepared,
+  client: Client | pg.Pool = current().prepared,
 ): Promise<T[]> {
-  return (await on.query({ name, text, values })).rows as T[];
+  return (await client.query({ name, text, values })).rows as T[];
 }
 
 interface TransactionOptions {

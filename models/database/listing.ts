@@ -140,8 +140,8 @@ function select<R>(reading: Reading, { columns, cursor, offset = 0, limit }: Row
   const { listing, where, key, isDescending, on } = reading;
   const direction = isDescending !== (cursor?.isBackward ?? false) ? "desc" : "asc";
   const values = [...reading.values];
-  const place = cursor?.key?.map((text) => `$${values.push(text)}`);
-  const stretch: PageRange = { direction, limit: offset + limit, place };
+  const keyParameters = cursor?.key?.map((text) => `$${values.push(text)}`);
+  const stretch: PageRange = { direction, limit: offset + limit, place: keyParameters };
   const nearest = isInOrderOfId(reading) && !reading.isSearched ? listing.nearest?.(stretch) : undefined;
   const sql = `select ${columns ? `${columns}, ` : ""}array[${key.map((part) => `(${part})::text`).join()}] as page_key
     from ${nearest ?? listing.from} where ${[...where, isAfterKey(key, stretch)].join(" and ")}

@@ -43,9 +43,9 @@ async function keepsSession(one: pg.Client, other: pg.Client): Promise<boolean> 
     const pid = await begin(one);
     await begin(other);
     for (const client of round % 2 === 0 ? [one, other] : [other, one]) await client.query("commit");
-    const again = await begin(one);
+    const secondPid = await begin(one);
     await one.query("commit");
-    if (again !== pid) return false;
+    if (secondPid !== pid) return false;
   }
   return true;
 }

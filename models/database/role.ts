@@ -16,5 +16,5 @@ const ROLE = `
     has_schema_privilege(current_schema(), 'create') as "mayCreate"`;
 
 /** All three are true of a superuser. */
-export const databaseRole = async (on?: Queryable): Promise<DatabaseRole> =>
-  (await queryOne<DatabaseRole & Record<string, unknown>>(ROLE, [], on))!;
+export const databaseRole = async (client?: Queryable): Promise<DatabaseRole> =>
+  (await queryOne<DatabaseRole & Record<string, unknown>>(ROLE, [], client))!;

@@ -110,9 +110,9 @@ export function segmentSql(
   lookUp: LookUp = "each",
 ): SegmentSql {
   const values: unknown[] = [];
-  const place = (value: unknown) => `$${firstParameter + values.push(value) - 1}`;
-  const company = place(companyId);
-  const bind: Bind = Object.assign(place, { company });
+  const parameter = (value: unknown) => `$${firstParameter + values.push(value) - 1}`;
+  const company = parameter(companyId);
+  const bind: Bind = Object.assign(parameter, { company });
   const parts = rules.conditions.map((condition, index) => {
     const found = parseCondition(condition);
     if (typeof found === "string") throw invalid({ rules: [`Condition at index ${index}: ${found}`] });

@@ -66,10 +66,10 @@ export interface LoggedActor {
 export async function auditWithin(
   client: Client,
   companyId: string,
-  by: Actor,
+  actor: Actor,
   audited: AuditedChange,
 ): Promise<LoggedActor> {
-  return (await queryOne<LoggedActor>(INSERT, valuesOf(companyId, by, audited), client))!;
+  return (await queryOne<LoggedActor>(INSERT, valuesOf(companyId, actor, audited), client))!;
 }
 
 /** Writes to every company of a user, because a login concerns all of them. */
@@ -92,8 +92,8 @@ const EXPIRE = `
  * than 30 days, and nothing else.
  */
 export async function expireAuditLog(days: number): Promise<void> {
-  for (let gone = EXPIRED_AT_ONCE; gone === EXPIRED_AT_ONCE; ) {
-    gone = await transaction(async (client) => {
+  for (let deleted = EXPIRED_AT_ONCE; deleted === EXPIRED_AT_ONCE; ) {
+    deleted = await transaction(async (client) => {
       await client.query("select set_config('flockmail.audit_log', 'expire', true)");
       return (await client.query(EXPIRE, [days])).rowCount ?? 0;
     });

@@ -122,14 +122,14 @@ export async function stopOverGuard(
   companyId: string,
   campaignId: string,
 ): Promise<string | undefined> {
-  const over = await queryOne<Over & Record<string, unknown>>(READ, [companyId, campaignId], client);
-  if (!over) return undefined;
-  const reason = reasonOf(over);
+  const exceeded = await queryOne<Over & Record<string, unknown>>(READ, [companyId, campaignId], client);
+  if (!exceeded) return undefined;
+  const reason = reasonOf(exceeded);
   await client.query(STOP, [companyId, campaignId, reason]);
-  const { tried: mails, hard_bounces, complaints } = over;
+  const { tried: mails, hard_bounces, complaints } = exceeded;
   const detail = { by: "guard", tried: mails, hard_bounces, complaints };
   await auditWithin(client, companyId, SYSTEM, { action: "campaign.stopped", target: campaignId, detail });
-  const data = { company: over.company, campaign: over.name, reason };
+  const data = { company: exceeded.company, campaign: exceeded.name, reason };
   await noticeToOwnersWithin(client, companyId, "campaign_stopped", data);
   return reason;
 }

@@ -96,11 +96,11 @@ interface Visited {
 }
 
 async function visit(client: Client, job: Job, address: string): Promise<Visited> {
-  const place = ERASURE_TARGETS[job.place]!;
+  const target = ERASURE_TARGETS[job.place]!;
   const { keys, pattern, hint } = spellingsOf(address);
-  if (place.before) await query(place.before, [job.company_id], client);
-  const values = [job.company_id, keys, job.cursor ?? place.first ?? "", pattern, hint];
-  const visited = (await queryOne<Omit<Visited, "hits">>(place.sql, values, client))!;
+  if (target.before) await query(target.before, [job.company_id], client);
+  const values = [job.company_id, keys, job.cursor ?? target.first ?? "", pattern, hint];
+  const visited = (await queryOne<Omit<Visited, "hits">>(target.sql, values, client))!;
   if (!visited.mails?.length) return { ...visited, hits: 0 };
   const mails = JSON.stringify(visited.mails.map(([campaign_no, seq]) => ({ campaign_no, seq })));
   return { ...visited, hits: (await client.query(DELETE_HITS_OF_MAILS, [job.company_id, mails])).rowCount ?? 0 };
@@ -125,9 +125,9 @@ export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: bo
     const { n, next, hits } = await visit(client, job, address);
     counts[ERASURE_TARGETS[job.place]!.counted] += n;
     counts.events += hits;
-    const place = next === null ? job.place + 1 : job.place;
-    if (place < ERASURE_TARGETS.length) {
-      await query(MOVE, [companyId, hash, place, next, JSON.stringify(counts)], client);
+    const nextPlace = next === null ? job.place + 1 : job.place;
+    if (nextPlace < ERASURE_TARGETS.length) {
+      await query(MOVE, [companyId, hash, nextPlace, next, JSON.stringify(counts)], client);
       return { over: false, counts };
     }
     await (job.pass === 1

@@ -21,15 +21,15 @@ const AMONG = "select address_hash from erased_addresses where company_id = $1 a
 export async function erasedAmong(
   companyId: string,
   addresses: readonly string[],
-  on?: Queryable,
+  client?: Queryable,
 ): Promise<ReadonlySet<string>> {
   const none = new Set<string>();
   if (addresses.length === 0) return none;
-  const [any] = await query<{ found: boolean }>(ANY, [companyId], on);
+  const [any] = await query<{ found: boolean }>(ANY, [companyId], client);
   if (!any!.found) return none;
   const hashes = await addressHashes();
   const byHash = addresses.map((address) => [hashes.of(companyId, address), address] as const);
-  const rows = await query<{ address_hash: Buffer }>(AMONG, [companyId, byHash.map(([hash]) => hash)], on);
+  const rows = await query<{ address_hash: Buffer }>(AMONG, [companyId, byHash.map(([hash]) => hash)], client);
   const found = new Set(rows.map(({ address_hash }) => address_hash.toString("hex")));
   return new Set(byHash.filter(([hash]) => found.has(hash.toString("hex"))).map(([, address]) => address));
 }
@@ -39,8 +39,8 @@ const ALL = "select address_hash from erased_addresses where company_id = $1";
 const COMPARED_BYTES = 9;
 
 /** Returns a test for many addresses; reads all hashes of the company once. */
-export async function erasedTest(companyId: string, on: Queryable): Promise<(address: string) => boolean> {
-  const rows = await query<{ address_hash: Buffer }>(ALL, [companyId], on);
+export async function erasedTest(companyId: string, client: Queryable): Promise<(address: string) => boolean> {
+  const rows = await query<{ address_hash: Buffer }>(ALL, [companyId], client);
   if (rows.length === 0) return () => false;
   const hashes = await addressHashes();
   const shortened = (hash: Buffer) => hash.toString("base64", 0, COMPARED_BYTES);
@@ -48,11 +48,11 @@ export async function erasedTest(companyId: string, on: Queryable): Promise<(add
   return (address) => known.has(shortened(hashes.of(companyId, address)));
 }
 
-export const isErased = async (companyId: string, address: string, on?: Queryable): Promise<boolean> =>
-  (await erasedAmong(companyId, [address], on)).size > 0;
+export const isErased = async (companyId: string, address: string, client?: Queryable): Promise<boolean> =>
+  (await erasedAmong(companyId, [address], client)).size > 0;
 
 /** Lifts the erasure after the person confirmed from that mailbox; with the row, unfinished work is dropped. */
-export async function liftErasure(on: Queryable, companyId: string, address: string): Promise<void> {
+export async function liftErasure(client: Queryable, companyId: string, address: string): Promise<void> {
   const hash = (await addressHashes()).of(companyId, address);
-  await query("delete from erased_addresses where company_id = $1 and address_hash = $2", [companyId, hash], on);
+  await query("delete from erased_addresses where company_id = $1 and address_hash = $2", [companyId, hash], client);
 }

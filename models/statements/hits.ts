@@ -91,10 +91,10 @@ export async function asEvents(rows: readonly HitRow[]): Promise<HitEvent[]> {
   }));
 }
 
-export async function hitsAt(companyId: string, keys: readonly HitKey[], on?: Queryable): Promise<HitEvent[]> {
+export async function hitsAt(companyId: string, keys: readonly HitKey[], client?: Queryable): Promise<HitEvent[]> {
   if (keys.length === 0) return [];
   const values = [keys.map(({ id }) => id), keys.map((key) => key.campaign_no), keys.map(({ seq }) => seq)];
-  return asEvents(await query<HitRow>(BY_KEY, [companyId, ...values], on));
+  return asEvents(await query<HitRow>(BY_KEY, [companyId, ...values], client));
 }
 
 const OF_MAILS = `

@@ -58,8 +58,8 @@ const NEXT_ERRORS = `
   from imports i join import_errors e on e.company_id = i.company_id and e.import_id = i.id and e.attempts = i.attempts
   where i.company_id = $1 and i.id = $2 and e.id > $3 order by e.id limit 1`;
 
-export const errorsAfter = (companyId: string, importId: string, after: string, on?: Queryable) =>
-  queryOne<{ id: string; lines: string }>(NEXT_ERRORS, [companyId, importId, after], on);
+export const errorsAfter = (companyId: string, importId: string, after: string, client?: Queryable) =>
+  queryOne<{ id: string; lines: string }>(NEXT_ERRORS, [companyId, importId, after], client);
 
 // Keeps the file of a dry run for the import that follows.
 const DONE = `
@@ -124,9 +124,9 @@ export const addPart = (companyId: string, importId: string, no: number, data: B
 export const startImport = (companyId: string, id: string): Promise<unknown> =>
   query("update imports set next_attempt_at = now() where company_id = $1 and id = $2", [companyId, id]);
 
-export async function readPart(companyId: string, importId: string, no: number): Promise<Buffer | undefined> {
+export async function readPart(companyId: string, importId: string, partNo: number): Promise<Buffer | undefined> {
   const sql = "select data from import_parts where company_id = $1 and import_id = $2 and no = $3";
-  return (await queryOne<{ data: Buffer }>(sql, [companyId, importId, no]))?.data;
+  return (await queryOne<{ data: Buffer }>(sql, [companyId, importId, partNo]))?.data;
 }
 
 const LEASED_UNTIL = `now() + make_interval(secs => ${LEASE_SECONDS})`;

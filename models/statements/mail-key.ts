@@ -36,13 +36,13 @@ const known = new WeakMap<object, Promise<MadeWithKey>>();
 
 function madeWithKey(): Promise<MadeWithKey> {
   const database = pool();
-  let made = known.get(database);
-  if (!made) {
-    made = readKey();
-    known.set(database, made);
-    made.catch(() => known.delete(database));
+  let key = known.get(database);
+  if (!key) {
+    key = readKey();
+    known.set(database, key);
+    key.catch(() => known.delete(database));
   }
-  return made;
+  return key;
 }
 
 export const mailIds = async (): Promise<MailIds> => (await madeWithKey()).ids;

@@ -28,9 +28,9 @@ const USED = `
 export async function requireQuota(
   { companyId, emails, due }: { companyId: string; emails: number; due: Date | null },
   limit: number,
-  on?: Queryable,
+  client?: Queryable,
 ): Promise<void> {
-  const used = await queryOne<{ emails: number }>(USED, [companyId, due], on);
+  const used = await queryOne<{ emails: number }>(USED, [companyId, due], client);
   if (used!.emails + emails > limit) throw emailQuotaExceeded(limit);
 }
 

@@ -27,11 +27,11 @@ export function notSuppressed({ key, company, transactional }: Addresses): strin
     where x.company_id = ${company} and x.domain is not null`;
   // coalesce() prevents IN from becoming a join that is built for each address.
   const address = suppressionAt(company, key, `not ${transactional} or r.kind <> 'unsubscribed'`);
-  const some = (kind: "email" | "domain") =>
+  const blockExists = (kind: "email" | "domain") =>
     `exists (select from suppressions where company_id = ${company} and ${kind} is not null)`;
   // Evaluated once per statement: most companies have few suppressions, and many none of one kind.
-  return `(not (${some("email")} and coalesce((${address}), false))
-    and not (${some("domain")}
+  return `(not (${blockExists("email")} and coalesce((${address}), false))
+    and not (${blockExists("domain")}
       and coalesce(${lastTwo(domain)} in (select ${lastTwo("b.name")} from (${blocked}) b), false)
       and exists (
         select 1 from generate_series(1, cardinality(${labels}) - 1) i

@@ -9,6 +9,10 @@ const REMOVE = `
   delete from subscribers where company_id = $1 and id = any ($2::uuid[]) returning id`;
 
 /** Returns the number of deleted subscribers. */
-export async function removeSubscribers(companyId: string, ids: readonly string[], on?: Queryable): Promise<number> {
-  return (await query(REMOVE, [companyId, ids], on)).length;
+export async function removeSubscribers(
+  companyId: string,
+  ids: readonly string[],
+  client?: Queryable,
+): Promise<number> {
+  return (await query(REMOVE, [companyId, ids], client)).length;
 }

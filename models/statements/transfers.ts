@@ -64,8 +64,8 @@ export async function storeTransfer(chunks: Chunks, companyId: string = NOBODY):
 }
 
 export async function* readTransfer({ companyId, id, parts }: Transfer): AsyncGenerator<Buffer> {
-  for (let no = 0; no < parts; no++) {
-    const part = await queryOne<{ data: Buffer }>(READ, [companyId, id, no]);
+  for (let partNo = 0; partNo < parts; partNo++) {
+    const part = await queryOne<{ data: Buffer }>(READ, [companyId, id, partNo]);
     if (!part) throw unavailable("The stored data no longer exists.");
     yield part.data;
   }

@@ -27,10 +27,10 @@ const UNSUBSCRIBE = `
 
 /** True the first time: only then is the event recorded, in the same transaction. */
 export async function markUnsubscribed(
-  on: Queryable,
+  client: Queryable,
   { companyId, email, reason = "" }: { companyId: string; email: string; reason?: string },
 ): Promise<boolean> {
-  return (await queryOne<{ first: boolean }>(UNSUBSCRIBE, [companyId, email, reason], on))?.first ?? false;
+  return (await queryOne<{ first: boolean }>(UNSUBSCRIBE, [companyId, email, reason], client))?.first ?? false;
 }
 
 // A subscriber can undo only their own unsubscribe: never a bounce, a complaint or the company's own block.
@@ -45,8 +45,8 @@ const RESUBSCRIBE = `
 
 /** The subscriber wants mail again (subscribed, confirmed, or chose so on the preferences page). True if that changed anything. */
 export async function markResubscribed(
-  on: Queryable,
+  client: Queryable,
   { companyId, email }: { companyId: string; email: string },
 ): Promise<boolean> {
-  return (await queryOne<{ changed: boolean }>(RESUBSCRIBE, [companyId, email], on))?.changed ?? false;
+  return (await queryOne<{ changed: boolean }>(RESUBSCRIBE, [companyId, email], client))?.changed ?? false;
 }

@@ -29,8 +29,8 @@ const describeOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name}`;
 export function valueAt(from: unknown, ...path: string[]): unknown {
   const found = path.reduce<unknown>((at, key) => (at as Json | undefined)?.[key], from);
   if (found === undefined) {
-    const of = (from as Manifest).metadata ? `${describeOf(from as Manifest)}: ` : "";
-    throw new Error(`${of}there is no ${path.join(".")} in the manifests`);
+    const prefix = (from as Manifest).metadata ? `${describeOf(from as Manifest)}: ` : "";
+    throw new Error(`${prefix}there is no ${path.join(".")} in the manifests`);
   }
   return found;
 }

@@ -52,7 +52,7 @@ function fieldLines(key: string, value: Node, indent: number): string[] {
   const pad = " ".repeat(indent);
   if (value instanceof Verbatim) return [pad + value.line.replaceAll("INDENT", String(indent))];
   if (value instanceof Conditional) {
-    const inside = value.areFields ? lines(value.node as Fields, indent) : fieldLines(key, value.node, indent);
+    const inside = value.areFields ? yamlLines(value.node as Fields, indent) : fieldLines(key, value.node, indent);
     return [`${pad}{{- if ${value.condition} }}`, ...inside, `${pad}{{- end }}`];
   }
   if (value instanceof Filled) {
@@ -62,7 +62,7 @@ function fieldLines(key: string, value: Node, indent: number): string[] {
   }
   if (value === null || typeof value !== "object") return [`${pad}${key}: ${scalar(value)}`];
   if (Object.keys(value).length === 0) return [`${pad}${key}: ${Array.isArray(value) ? "[]" : "{}"}`];
-  return [`${pad}${key}:`, ...(Array.isArray(value) ? itemLines(value, indent + 2) : lines(value, indent + 2))];
+  return [`${pad}${key}:`, ...(Array.isArray(value) ? itemLines(value, indent + 2) : yamlLines(value, indent + 2))];
 }
 
 function itemLines(items: Node[], indent: number): string[] {
@@ -76,15 +76,15 @@ function itemLines(items: Node[], indent: number): string[] {
     if (item === null || typeof item !== "object") return [`${pad}- ${scalar(item)}`];
     if (Array.isArray(item)) throw new Error("A list within a list is not written");
     if (Object.keys(item).length === 0) return [`${pad}- {}`];
-    const [first, ...rest] = lines(item, indent + 2);
+    const [first, ...rest] = yamlLines(item, indent + 2);
     if (first!.trimStart().startsWith("{{")) throw new Error(`An item begins with a condition: ${first}`);
     return [`${pad}- ${first!.trimStart()}`, ...rest];
   });
 }
 
-function lines(fields: Fields, indent: number): string[] {
+function yamlLines(fields: Fields, indent: number): string[] {
   return Object.entries(fields).flatMap(([key, value]) => fieldLines(key, value, indent));
 }
 
 /** One document of a template, without final newline. */
-export const templateText = (document: Fields): string => lines(document, 0).join("\n");
+export const templateText = (document: Fields): string => yamlLines(document, 0).join("\n");

@@ -37,12 +37,13 @@ function serviceAccount(manifest: Manifest): Part {
 function service(manifest: Manifest): Part {
   const document = copied(manifest);
   const isApi = manifest.metadata.name === "flockmail";
-  const own = isApi ? ".Values.service" : ".Values.inbound";
-  set(document, ["metadata", "annotations"], new Conditional(`${own}.annotations`, asYaml(`${own}.annotations`)));
-  const type = inline(`${own}.type`);
-  set(document, ["spec", "type"], isApi ? new Conditional(`ne ${own}.type "ClusterIP"`, type) : type);
+  const values = isApi ? ".Values.service" : ".Values.inbound";
+  set(document, ["metadata", "annotations"], new Conditional(`${values}.annotations`, asYaml(`${values}.annotations`)));
+  const type = inline(`${values}.type`);
+  set(document, ["spec", "type"], isApi ? new Conditional(`ne ${values}.type "ClusterIP"`, type) : type);
   const policy = (manifest.spec as Json).externalTrafficPolicy as string | undefined;
-  if (policy) set(document, ["spec", "externalTrafficPolicy"], new Conditional(`ne ${own}.type "ClusterIP"`, policy));
+  if (policy)
+    set(document, ["spec", "externalTrafficPolicy"], new Conditional(`ne ${values}.type "ClusterIP"`, policy));
   return isApi ? { file: "api", document } : { file: manifest.metadata.name, condition: IS_CLUSTER, document };
 }
 
@@ -106,9 +107,9 @@ function partOf(manifest: Manifest, sources: Sources): Part {
 
 /** Template texts by name. */
 export function chartTemplates(sources: Sources): Map<string, string> {
-  const own = sources.small.filter(({ kind }) => kind === "StatefulSet");
+  const statefulSets = sources.small.filter(({ kind }) => kind === "StatefulSet");
   const parts = [
-    ...[...sources.cluster, ...own].map((manifest) => partOf(manifest, sources)),
+    ...[...sources.cluster, ...statefulSets].map((manifest) => partOf(manifest, sources)),
     extraEgress(sources.policies.get("flockmail-default-deny")!),
     scaledObject(sources.prometheusScaler, "prometheus"),
     metricScaler(sources.metricScaler),

@@ -27,7 +27,8 @@ const RESOURCES: Json = {
   additionalProperties: false,
   properties: { requests: { type: "object" }, limits: { type: "object" } },
 };
-const resources = (pod: string, initial: unknown) => value(`Requests and limits of the ${pod} pod.`, initial, RESOURCES);
+const resources = (pod: string, initial: unknown) =>
+  value(`Requests and limits of the ${pod} pod.`, initial, RESOURCES);
 
 /** Placement fields that a service can override. */
 const PLACEMENT: Json = {

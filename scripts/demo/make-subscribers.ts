@@ -39,15 +39,15 @@ const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '
 function people({ code, greeting, headline, domains, cities, first, last }: Language): string[] {
   const firsts = names(first);
   const lasts = names(last);
-  const taken = new Set<string>();
+  const used = new Set<string>();
   const rows: string[] = [];
   while (rows.length < PER_LANGUAGE) {
     const given = pick(firsts);
     const family = pick(lasts);
     const number = next() < 0.4 ? `${Math.floor(next() * 90) + 10}` : "";
     const address = `${given.address}${pick([".", "_", ""])}${family.address}${number}@${pick(domains)}`;
-    if (taken.has(address)) continue;
-    taken.add(address);
+    if (used.has(address)) continue;
+    used.add(address);
     const member = next() < 0.25 ? "true" : "false";
     rows.push([address, given.own, family.own, code, greeting, headline, pick(cities), member].map(cell).join(","));
   }

@@ -46,12 +46,12 @@ async function service(): Promise<Service> {
   say("No service is running here; starting one with its own database …");
   const data = dataFolder();
   const env = { DATA_DIR: data.path, DATABASE_URL: "", TRANSPORTER: "", REDIS_URL: "" };
-  const own = await (await startService({ env })).ready();
+  const ownService = await (await startService({ env })).ready();
   const stop = async () => {
-    await own.child.stop();
+    await ownService.child.stop();
     data.remove();
   };
-  return { url: own.url, data: data.path, stop };
+  return { url: ownService.url, data: data.path, stop };
 }
 
 const onRetry = (reason: string, pauseMs: number) =>
@@ -156,8 +156,8 @@ async function demo({ url, data }: Service, mailbox: Mailbox, ends: boolean): Pr
   for (const mail of mailbox.received.slice(0, 3)) showHeaders(mail);
   say("\nOne subject per language:");
   for (const [language, subject] of await subjectsByLanguage(mailbox.received)) say(`  ${language}  ${subject}`);
-  const wrong = checkArrived(SUBSCRIBERS, campaign.sent_count, mailbox.received);
-  if (wrong.length > 0) return wrong;
+  const problem = checkArrived(SUBSCRIBERS, campaign.sent_count, mailbox.received);
+  if (problem.length > 0) return problem;
   const counted = await untilRead(url, api, id, mailbox);
   say(`Counted: ${JSON.stringify({ ...counted, timeline: undefined, links: undefined })}`);
   say("\nEach of the 1,000 arrived exactly once.");
@@ -169,8 +169,8 @@ const mailbox = await openMailbox();
 const used = await service();
 try {
   const ends = used.data !== undefined && !process.stdin.isTTY;
-  const wrong = await demo(used, mailbox, ends);
-  if (wrong.length > 0) throw new Error(wrong.join("; "));
+  const problem = await demo(used, mailbox, ends);
+  if (problem.length > 0) throw new Error(problem.join("; "));
   if (used.data && !ends) {
     say("\nThe service runs until you press Ctrl-C; its data is deleted then.");
     await once(process, "SIGINT");

@@ -42,15 +42,15 @@ export function packagesIn(modules: string, path = "node_modules"): Installed[] 
     );
   return folders.sort().flatMap((name) => {
     const folder = join(modules, name);
-    const own = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     const inner = join(folder, "node_modules");
     return [
       {
         path: `${path}/${name}`,
         folder,
-        name: own.name ?? name,
-        version: own.version,
-        licence: licenceOf(own),
+        name: manifest.name ?? name,
+        version: manifest.version,
+        licence: licenceOf(manifest),
         licenceFiles: licenceFilesOf(folder),
       },
       ...(existsSync(inner) ? packagesIn(inner, `${path}/${name}/node_modules`) : []),

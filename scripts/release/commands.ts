@@ -31,8 +31,16 @@ const argumentsOf = ({ version, commit, committedAt }: Revision): string[] =>
 /** Builds the image for this machine's processor, with docker or podman. */
 export function localBuild(root: string, program: "docker" | "podman", revision: Revision): string[] {
   // podman's own format has no HEALTHCHECK.
-  const own = program === "podman" ? ["--format", "docker", "--timestamp", String(revision.committedAt)] : [];
-  return [program, "build", ...own, ...argumentsOf(revision), "--tag", `${imageName(root)}:${revision.version}`, "."];
+  const podmanOptions = program === "podman" ? ["--format", "docker", "--timestamp", String(revision.committedAt)] : [];
+  return [
+    program,
+    "build",
+    ...podmanOptions,
+    ...argumentsOf(revision),
+    "--tag",
+    `${imageName(root)}:${revision.version}`,
+    ".",
+  ];
 }
 
 /** Shell commands that push branch and tag, the image for both processors, and the chart if there is one. */

@@ -57,8 +57,8 @@ const linesOf = (text: string) => text.split("\n").filter(Boolean);
 
 /** Throws if the release is impossible; writes nothing. `date` is the changelog's date, such as 2026-11-23. */
 export function plan(root: string, version: string, date: string): Plan {
-  const read = (file: string) => readFileSync(join(root, file), "utf8");
-  const { version: present } = JSON.parse(read("package.json")) as { version: string };
+  const readRepositoryFile = (file: string) => readFileSync(join(root, file), "utf8");
+  const { version: present } = JSON.parse(readRepositoryFile("package.json")) as { version: string };
   checkGreater(version, present);
   const changed = linesOf(run(root, "git", "status", "--porcelain"));
   if (changed.length) throw new Refused(`There are uncommitted changes:\n${changed.slice(0, 20).join("\n")}`);
@@ -66,12 +66,12 @@ export function plan(root: string, version: string, date: string): Plan {
     throw new Refused("No branch is checked out, so the commit would belong to none.");
   if (run(root, "git", "tag", "--list", `v${version}`)) throw new Refused(`The tag v${version} already exists.`);
 
-  const changelog = read("CHANGELOG.md");
+  const changelog = readRepositoryFile("CHANGELOG.md");
   const notes = unreleasedNotes(changelog);
   const tracked = linesOf(run(root, "git", "ls-files"));
   const files = new Map([["CHANGELOG.md", releasedChangelog(changelog, version, date)]]);
   for (const file of tracked.filter(namesVersion)) {
-    const text = read(file);
+    const text = readRepositoryFile(file);
     const changedText = withVersion(file, text, present, version);
     if (changedText !== text) files.set(file, changedText);
   }

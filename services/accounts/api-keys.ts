@@ -68,9 +68,9 @@ export const newKeyErrors: Validate<(typeof contract)["createKey"]> = (ctx, isVa
     errors.expires_at = ["The time must be in the future."];
   }
   if (isValid("allowed_ips")) {
-    const wrong = allowed_ips!.filter((text) => !parseNetwork(text.trim()));
-    if (wrong.length > 0) {
-      errors.allowed_ips = wrong.map((text) => `"${text}" is neither an address nor a network such as 192.0.2.0/24.`);
+    const invalid = allowed_ips!.filter((text) => !parseNetwork(text.trim()));
+    if (invalid.length > 0) {
+      errors.allowed_ips = invalid.map((text) => `"${text}" is neither an address nor a network such as 192.0.2.0/24.`);
     }
   }
   return errors;
@@ -130,9 +130,9 @@ export function createKey(ctx: Ctx<ParamsOf<"accounts.createKey">>): Promise<New
     const key = await storeNewKey(companyId, settings, transaction);
     const detail = { name: key.name, scopes: key.scopes, allowed_ips: key.allowed_ips };
     await audit(companyId, ctx.meta, { action: "api_key.created", target: key.id, detail }, transaction);
-    const by = settings.createdBy?.email ?? "The operator";
+    const creator = settings.createdBy?.email ?? "The operator";
     const company = (await Company.findByPk(companyId, { transaction }))!.name;
-    await noticeToOwners(companyId, "key_created", { company, key: key.name, by }, transaction);
+    await noticeToOwners(companyId, "key_created", { company, key: key.name, by: creator }, transaction);
     return key;
   });
 }

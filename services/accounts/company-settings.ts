@@ -49,19 +49,19 @@ function formErrors(
   { form_attributes, form_hosts }: FormSettings,
   isValid: (field: keyof FormSettings) => boolean,
 ): FieldErrors {
-  const taken = isValid("form_attributes") ? (form_attributes ?? []).filter((name) => OWN_FIELDS.has(name)) : [];
+  const reserved = isValid("form_attributes") ? (form_attributes ?? []).filter((name) => OWN_FIELDS.has(name)) : [];
   const unusable = isValid("form_attributes") ? (form_attributes ?? []).filter((name) => !isAttributeName(name)) : [];
-  const wrong = isValid("form_hosts") ? (form_hosts ?? []).filter((host) => !hostOf(host)) : [];
+  const invalid = isValid("form_hosts") ? (form_hosts ?? []).filter((host) => !hostOf(host)) : [];
   return {
-    ...(taken.length + unusable.length > 0
+    ...(reserved.length + unusable.length > 0
       ? {
           form_attributes: [
-            ...taken.map((name) => `"${name}" is a field of every form.`),
+            ...reserved.map((name) => `"${name}" is a field of every form.`),
             ...unusable.map((name) => `"${name}" is not a valid name.`),
           ],
         }
       : {}),
-    ...(wrong.length > 0 ? { form_hosts: wrong.map((host) => `"${host}" is not a host.`) } : {}),
+    ...(invalid.length > 0 ? { form_hosts: invalid.map((host) => `"${host}" is not a host.`) } : {}),
   };
 }
 
@@ -69,8 +69,8 @@ function formErrors(
 async function formAttributesOf(companyId: string, names: readonly string[]): Promise<string[]> {
   const spellings = await spellingsOf(companyId, names);
   const spelled = names.map((name) => {
-    const other = spellings.get(name);
-    return other === undefined || OWN_FIELDS.has(other) ? name : other;
+    const spelling = spellings.get(name);
+    return spelling === undefined || OWN_FIELDS.has(spelling) ? name : spelling;
   });
   return [...new Set(spelled)];
 }

@@ -140,9 +140,9 @@ async function write(client: Client, companyId: string): Promise<boolean> {
   const names = [SAMPLE_PEOPLE.map((person) => person.first), SAMPLE_PEOPLE.map(({ last }) => last)];
   await query(PEOPLE, [companyId, list, emails, ...names], client);
   await query(MAILS, [companyId, no, began_at, emails], client);
-  const told = [REFUSED, RETURNED, UNSUBSCRIBED];
-  const ids = (await mailIds()).of(told.map((seq) => ({ campaign_no: no, seq })));
-  await query(EVENTS, [companyId, campaign, began_at, ...ids, ...told.map((seq) => emails[seq - 1])], client);
+  const seqs = [REFUSED, RETURNED, UNSUBSCRIBED];
+  const ids = (await mailIds()).of(seqs.map((seq) => ({ campaign_no: no, seq })));
+  await query(EVENTS, [companyId, campaign, began_at, ...ids, ...seqs.map((seq) => emails[seq - 1])], client);
   await query(UNCOUNT_DAYS, [companyId, campaign, list, no], client);
   return true;
 }

@@ -41,8 +41,8 @@ const storable = (text: string | null, max: number): string | null =>
 const diagnosticOf = ({ diagnostic }: Verdict) => storable(diagnostic, MAX_DIAGNOSTIC);
 
 function errorOf(verdict: Verdict): string {
-  const said = diagnosticOf(verdict) || verdict.reason;
-  return `Came back: ${said}`;
+  const diagnostic = diagnosticOf(verdict) || verdict.reason;
+  return `Came back: ${diagnostic}`;
 }
 
 function metadataOf({ incoming, verdict }: Outcome): string {
@@ -151,9 +151,9 @@ function resultOf({ verdict, mail }: Outcome): InboundResult {
 /** Prefixes the server's text with the reported address if it differs from the recipient's. */
 function notedOf({ verdict, recipient }: Outcome): string | null {
   const named = verdict.recipient;
-  const said = verdict.diagnostic ?? "";
+  const diagnostic = verdict.diagnostic ?? "";
   if (named === null || recipient === null || sameAddress(named, recipient)) return diagnosticOf(verdict);
-  return storable(`Reported for ${named}. ${said}`.trim(), MAX_DIAGNOSTIC);
+  return storable(`Reported for ${named}. ${diagnostic}`.trim(), MAX_DIAGNOSTIC);
 }
 
 function ingestResultOf(outcome: Outcome): IngestResult {
@@ -186,21 +186,21 @@ async function writeRaws(client: Client, outcomes: readonly Outcome[]): Promise<
 async function writeInbound(
   client: Client,
   outcomes: readonly Outcome[],
-  taken: readonly IngestResult[],
+  results: readonly IngestResult[],
 ): Promise<void> {
   const raws = await writeRaws(client, outcomes);
   const columns = [
-    taken.map(({ id }) => id),
+    results.map(({ id }) => id),
     outcomes.map(({ incoming }) => incoming.companyId),
     outcomes.map(({ incoming }) => incoming.via),
     outcomes.map(({ incoming }) => incoming.smtpConfigId ?? null),
-    taken.map(({ sentEmailId }) => sentEmailId),
-    taken.map(({ recipient }) => recipient),
-    taken.map(({ result }) => result),
-    taken.map(({ bounceType }) => bounceType),
+    results.map(({ sentEmailId }) => sentEmailId),
+    results.map(({ recipient }) => recipient),
+    results.map(({ result }) => result),
+    results.map(({ bounceType }) => bounceType),
     outcomes.map(({ verdict }) => storable(verdict.reason, MAX_DIAGNOSTIC)),
     outcomes.map(({ incoming }) => storable(incoming.report.dialect, MAX_DIAGNOSTIC)),
-    taken.map(({ diagnostic }) => diagnostic),
+    results.map(({ diagnostic }) => diagnostic),
     outcomes.map(({ incoming }) => raws.get(incoming) ?? null),
   ];
   await prepared("write inbound", WRITE_INBOUND, columns, client);
@@ -247,9 +247,9 @@ export async function applyEffects(client: Client, outcomes: readonly Outcome[])
   await writeMails(client, changing);
   companyIds.push(...(await writeEvents(client, changing)));
   await suppress(client, changing);
-  const taken = outcomes.map(ingestResultOf);
-  await writeInbound(client, outcomes, taken);
+  const results = outcomes.map(ingestResultOf);
+  await writeInbound(client, outcomes, results);
   // Keep this last: it locks campaign rows that senders need until the commit.
   const stoppedIds = await countForBounceGuard(client, changing);
-  return { taken, companyIds, stoppedIds };
+  return { taken: results, companyIds, stoppedIds };
 }

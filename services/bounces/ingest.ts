@@ -78,8 +78,8 @@ function isCounted({ incoming, verdict, candidates }: Match, mails: ReadonlyMap<
   const isOfOne = surest?.matchedBy === "token" || (surest?.matchedBy === "Message-ID" && mail?.copies.length === 0);
   if (verdicts.length < 2 || !isOfOne) return true;
   const telling = verdicts.filter(({ kind }) => kind !== "ignored");
-  const own = telling.find(({ recipient }) => sameAddress(recipient ?? "", mail?.email ?? ""));
-  return verdict === (own ?? telling[0] ?? verdicts[0]);
+  const ownRecipient = telling.find(({ recipient }) => sameAddress(recipient ?? "", mail?.email ?? ""));
+  return verdict === (ownRecipient ?? telling[0] ?? verdicts[0]);
 }
 
 function outcomeOf({ incoming, verdict, candidates }: Match, mails: ReadonlyMap<string, LockedMail>): Outcome {

@@ -30,9 +30,9 @@ async function tokenCandidates(incoming: IncomingReport): Promise<Candidate[] | 
       : [incoming.token];
   if (tokens.length === 0) return undefined;
   const codec = await bounceTokens();
-  const read = tokens.map((token) => codec.read(token)).find((mail) => mail !== null);
-  return read
-    ? [{ campaign_no: read.campaign_no, seq: read.seq, matchedBy: read.copy ? "token of copies" : "token" }]
+  const matched = tokens.map((token) => codec.read(token)).find((mail) => mail !== null);
+  return matched
+    ? [{ campaign_no: matched.campaign_no, seq: matched.seq, matchedBy: matched.copy ? "token of copies" : "token" }]
     : [];
 }
 

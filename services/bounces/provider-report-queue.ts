@@ -99,11 +99,11 @@ const PURGED_AT_ONCE = 5_000;
  */
 export async function purgeSeen(): Promise<void> {
   for (;;) {
-    const gone = await query(
+    const deleted = await query(
       `delete from inbound_seen where (origin, key) in (
          select origin, key from inbound_seen where seen_at < now() - interval '30 days' limit ${PURGED_AT_ONCE})
        returning 1`,
     );
-    if (gone.length < PURGED_AT_ONCE) return;
+    if (deleted.length < PURGED_AT_ONCE) return;
   }
 }

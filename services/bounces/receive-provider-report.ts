@@ -100,11 +100,11 @@ async function ingestEvents(
   const { id, company_id: companyId, source_id: origin, provider: via, smtp_config_id: smtpConfigId } = stored;
   let failure: Error | undefined;
   for (let at = 0; at < events.length; at += AT_ONCE) {
-    const taken = events.slice(at, at + AT_ONCE).map(({ report, raw }) => {
+    const rows = events.slice(at, at + AT_ONCE).map(({ report, raw }) => {
       const dedupe = { origin, key: sha256(raw) };
       return ingester.ingest({ via, companyId, smtpConfigId, report, raw: Buffer.from(raw), dedupe });
     });
-    for (const one of await Promise.allSettled(taken)) if (one.status === "rejected") failure = one.reason as Error;
+    for (const one of await Promise.allSettled(rows)) if (one.status === "rejected") failure = one.reason as Error;
   }
   if (failure) throw failure;
   await finishReport(companyId, id);

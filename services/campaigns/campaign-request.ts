@@ -86,10 +86,10 @@ interface CampaignRequest {
 export async function campaignRequest(
   companyId: string,
   campaignId: string,
-  on?: Queryable,
+  client?: Queryable,
 ): Promise<CampaignRequest | undefined> {
   const key = [companyId, campaignId];
-  const row = await queryOne<Row>(READ, key, on);
+  const row = await queryOne<Row>(READ, key, client);
   if (!row) return undefined;
   const { name, campaign_type, smtp_config_id, template_id, list_id, segment_id, is_transactional, media_ids } = row;
   // Resending to non-openers means those of that campaign; without its own audience the request would go to the whole
@@ -102,7 +102,7 @@ export async function campaignRequest(
     ...(campaign_type === "to_list" && !template_id && { content: contentOf(row) }),
     ...(campaign_type === "to_list" ? audience : {}),
     ...(campaign_type === "custom" && contentOf(row)),
-    ...(campaign_type !== "to_list" && { receivers: (await query<ReceiverRow>(RECEIVERS, key, on)).map(receiver) }),
+    ...(campaign_type !== "to_list" && { receivers: (await query<ReceiverRow>(RECEIVERS, key, client)).map(receiver) }),
     ...(media_ids.length > 0 && { attachment_ids: media_ids }),
     ...(is_transactional && { is_transactional }),
     ...row.further,

@@ -151,10 +151,10 @@ const DROP_TRIES = 5;
 const DROP_RETRY_MS = 2_000;
 
 /** False if the locks are not available or the partition is in use again; the next run retries. */
-async function dropPart(no: number): Promise<boolean> {
+async function dropPart(partNo: number): Promise<boolean> {
   for (let tried = 1; ; tried++) {
     try {
-      return (await queryOne<{ dropped: boolean }>(DROP_PART, [no]))!.dropped;
+      return (await queryOne<{ dropped: boolean }>(DROP_PART, [partNo]))!.dropped;
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
       if (tried === DROP_TRIES) return false;

@@ -63,8 +63,8 @@ function build(): Bundle {
     jsxImportSource: "preact",
     logLevel: "silent",
   });
-  const own = Object.keys(metafile.inputs).filter((input) => !input.includes("node_modules/"));
-  const inputs = [PACKAGES, relative(ROOT, import.meta.filename), ...own].toSorted();
+  const ownSources = Object.keys(metafile.inputs).filter((input) => !input.includes("node_modules/"));
+  const inputs = [PACKAGES, relative(ROOT, import.meta.filename), ...ownSources].toSorted();
   return { inputs, key: keyOf(inputs), code: outputFiles[0]!.text };
 }
 
@@ -73,13 +73,13 @@ export function bundledEditor(): Buffer {
   const file = join(FOLDER, "editor.json");
   const found = cached(file);
   if (found) return Buffer.from(found.code);
-  const made = build();
+  const bundle = build();
   mkdirSync(FOLDER, { recursive: true });
   // Other processes of this checkout may start at the same time.
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, JSON.stringify(made));
+  writeFileSync(draft, JSON.stringify(bundle));
   renameSync(draft, file);
-  return Buffer.from(made.code);
+  return Buffer.from(bundle.code);
 }
 
 if (import.meta.main) bundledEditor();

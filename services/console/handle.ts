@@ -108,8 +108,8 @@ async function answer(visit: Visit, { isWrite, isPoll, seen }: How): Promise<Out
   const person = await identify(visit, isPoll);
   if (!person) return { answer: toSignIn(visit, isWrite) };
   seen(person);
-  const own = findPage(personPages, visit.path, method);
-  if (own) return outcomeOf(await own.show({ ...person, params: own.params }));
+  const personPage = findPage(personPages, visit.path, method);
+  if (personPage) return outcomeOf(await personPage.show({ ...person, params: personPage.params }));
   const [id = "", ...rest] = visit.path.split("/");
   const company = person.companies.find((one: Company) => isUuid(id) && one.id === id.toLowerCase());
   const found = company && findPage(companyPages, rest.join("/"), method);
@@ -172,9 +172,9 @@ async function handle(ctx: Ctx<unknown>, asked: PageParams, isWrite: boolean): P
     }
     const { answer: given, session: next, kept } = await answer(visit, { isWrite, isPoll, seen });
     if (!kept || !next) return finish(given, next);
-    const again: Visit = { ctx, path: pageOfForm(kept.path), query: {}, session: next, params: {}, form: {} };
-    visit = again;
-    const { answer: page } = await answer(again, { isWrite: false, isPoll, seen });
+    const formVisit: Visit = { ctx, path: pageOfForm(kept.path), query: {}, session: next, params: {}, form: {} };
+    visit = formVisit;
+    const { answer: page } = await answer(formVisit, { isWrite: false, isPoll, seen });
     return finish(page, next, kept);
   } catch (error) {
     const problem = problemOf(error);

@@ -44,9 +44,9 @@ export function plotOf(
 ): Plot {
   const entries = Object.entries(series);
   const shown = entries.slice(0, drawn);
-  const most = Math.max(1, ...shown.flatMap(([, values]) => values));
+  const maximum = Math.max(1, ...shown.flatMap(([, values]) => values));
   const x = (day: number) => (dates.length < 2 ? 0 : (day / (dates.length - 1)) * WIDTH).toFixed(1);
-  const y = (value: number) => (HEIGHT - (value / most) * HEIGHT).toFixed(1);
+  const y = (value: number) => (HEIGHT - (value / maximum) * HEIGHT).toFixed(1);
   const slot = WIDTH / Math.max(1, dates.length);
   const bar = (value: number, day: number) =>
     `M${((day + 0.15) * slot).toFixed(1)} ${HEIGHT}V${y(value)}h${(0.7 * slot).toFixed(1)}V${HEIGHT}z`;
@@ -57,7 +57,7 @@ export function plotOf(
     to: dates.at(-1) ?? "",
     width: WIDTH,
     height: HEIGHT,
-    most,
+    most: maximum,
     hasBars,
     labels: entries.map(([label]) => label),
     lines: shown.map(([label, values]) => ({

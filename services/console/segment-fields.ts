@@ -29,25 +29,25 @@ export interface Choice {
   rare?: true;
 }
 
-const of = (input: Input, ...operators: string[]): Choice[] =>
+const choicesFor = (input: Input, ...operators: string[]): Choice[] =>
   operators.map((operator) => ({ key: operator, operator, input }));
 const rare = (choices: Choice[]): Choice[] => choices.map((choice) => ({ ...choice, rare: true }));
 const typed = (input: Input, ...operators: string[]): Choice[] =>
   operators.map((operator) => ({ key: `${operator}:${input}`, operator, input }));
 
 const TEXT = [
-  ...of("text", "equals", "not_equals", "contains", "not_contains", "starts_with", "ends_with"),
-  ...of("texts", "in", "not_in"),
+  ...choicesFor("text", "equals", "not_equals", "contains", "not_contains", "starts_with", "ends_with"),
+  ...choicesFor("texts", "in", "not_in"),
 ];
-const EMPTY = of("none", "is_empty", "is_not_empty");
+const EMPTY = choicesFor("none", "is_empty", "is_not_empty");
 const TIME = [
-  ...of("days", "in_last_days"),
-  ...of("date", "before", "gte"),
-  ...rare(of("date", "after", "gt", "lt", "lte")),
+  ...choicesFor("days", "in_last_days"),
+  ...choicesFor("date", "before", "gte"),
+  ...rare(choicesFor("date", "after", "gt", "lt", "lte")),
 ];
 const oneOrMore = (one: Input, several: Input): Choice[] => [
-  ...of(one, "equals", "not_equals"),
-  ...of(several, "in", "not_in"),
+  ...choicesFor(one, "equals", "not_equals"),
+  ...choicesFor(several, "in", "not_in"),
 ];
 const CAMPAIGN = oneOrMore("campaign", "campaigns");
 
@@ -61,11 +61,11 @@ export const FIELDS: Record<string, Choice[]> = {
   [ATTRIBUTE]: [
     ...TEXT,
     ...typed("number", "equals", "not_equals"),
-    ...of("number", "gt", "gte", "lt", "lte"),
+    ...choicesFor("number", "gt", "gte", "lt", "lte"),
     ...typed("flag", "equals"),
     ...rare(typed("flag", "not_equals")),
-    ...of("days", "in_last_days"),
-    ...of("date", "before", "after"),
+    ...choicesFor("days", "in_last_days"),
+    ...choicesFor("date", "before", "after"),
     ...EMPTY,
   ],
   list: [...oneOrMore("list", "lists"), ...EMPTY],
@@ -76,8 +76,8 @@ export const FIELDS: Record<string, Choice[]> = {
   opened_campaign: CAMPAIGN,
   clicked_campaign: CAMPAIGN,
   last_bounced_at: [...TIME, ...EMPTY],
-  soft_bounces: of("number", "gte", "gt", "lte", "lt", "equals", "not_equals"),
-  complained: [...of("flag", "equals"), ...rare(of("flag", "not_equals"))],
+  soft_bounces: choicesFor("number", "gte", "gt", "lte", "lt", "equals", "not_equals"),
+  complained: [...choicesFor("flag", "equals"), ...rare(choicesFor("flag", "not_equals"))],
 };
 
 export const choicesOf = (field: string): readonly Choice[] => (Object.hasOwn(FIELDS, field) ? FIELDS[field]! : []);

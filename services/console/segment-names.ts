@@ -23,7 +23,7 @@ const asks = (rows: readonly Row[], ...inputs: Input[]) =>
   rows.some(({ field }) => choicesOf(field).some(({ input }) => inputs.includes(input)));
 
 async function newestCampaigns(visit: CompanyVisit): Promise<Option[]> {
-  const page = (no: number) => callIn(visit, "campaigns.list", { page: no, page_size: PAGE });
+  const page = (pageNo: number) => callIn(visit, "campaigns.list", { page: pageNo, page_size: PAGE });
   const first = await page(1);
   const more = Math.min(CAMPAIGN_PAGES, Math.ceil(first.count / PAGE));
   const rest = await Promise.all(Array.from({ length: Math.max(0, more - 1) }, (_, n) => page(n + 2)));
@@ -79,9 +79,9 @@ export const labelOf = (field: string, key: string): string =>
 export function sentenceOf(row: Row, names: Names): string {
   const choice = choiceOf(row);
   if (!choice) return row.kept ?? "";
-  const what = row.name === "" ? t.fields[row.field as keyof typeof t.fields] : readableName(row.name);
+  const fieldName = row.name === "" ? t.fields[row.field as keyof typeof t.fields] : readableName(row.name);
   const options = optionsFor(row, names);
   const values = row.picks.length > 0 ? row.picks : row.value.split("\n").filter((text) => text !== "");
   const shown = values.map((value) => options?.find(([one]) => one === value)?.[1] ?? value);
-  return [what, labelOf(row.field, choice.key), shown.map((text) => `“${text}”`).join(", ")].join(" ").trim();
+  return [fieldName, labelOf(row.field, choice.key), shown.map((text) => `“${text}”`).join(", ")].join(" ").trim();
 }

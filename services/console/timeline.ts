@@ -40,13 +40,13 @@ export function timelineOf(hits: readonly Hit[]): Timeline | undefined {
   const [step, stepMs] = stepFor(msOf(last) - msOf(first));
   const unit = step === "hour" ? HOUR_MS : DAY_MS;
   const beganAt = Math.floor(msOf(first) / unit) * unit;
-  const place = (hit: Hit) => Math.floor((msOf(hit) - beganAt) / stepMs);
-  const dates = Array.from({ length: place(last) + 1 }, (_, n) => dateOf(beganAt + n * stepMs, step));
+  const indexOf = (hit: Hit) => Math.floor((msOf(hit) - beganAt) / stepMs);
+  const dates = Array.from({ length: indexOf(last) + 1 }, (_, n) => dateOf(beganAt + n * stepMs, step));
   const opens = dates.map(() => 0);
   const clicks = dates.map(() => 0);
   for (const hit of hits) {
-    opens[place(hit)]! += hit.opens;
-    clicks[place(hit)]! += hit.clicks;
+    opens[indexOf(hit)]! += hit.opens;
+    clicks[indexOf(hit)]! += hit.clicks;
   }
   return { step, dates, opens, clicks };
 }

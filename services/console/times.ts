@@ -7,15 +7,15 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known) return known;
   const options = { dateStyle: "short", timeStyle: "short", timeZone: zone } as const;
-  let made: Intl.DateTimeFormat;
+  let cached: Intl.DateTimeFormat;
   try {
     // The Swedish format is that of ISO 8601.
-    made = new Intl.DateTimeFormat("sv-SE", options);
+    cached = new Intl.DateTimeFormat("sv-SE", options);
   } catch {
-    made = new Intl.DateTimeFormat("sv-SE", { ...options, timeZone: "UTC" });
+    cached = new Intl.DateTimeFormat("sv-SE", { ...options, timeZone: "UTC" });
   }
-  formats.set(zone, made);
-  return made;
+  formats.set(zone, cached);
+  return cached;
 }
 
 /** Formats without the zone's name. */

@@ -41,7 +41,7 @@ const serverWarnings = (servers: Servers): Warning[] =>
   });
 
 function rateWarnings(days: Days): Warning[] {
-  const sum = (of: "sent" | "bounced" | "complained") => days.reduce((all, day) => all + day[of], 0);
+  const sum = (metric: "sent" | "bounced" | "complained") => days.reduce((all, day) => all + day[metric], 0);
   const sent = sum("sent");
   if (sent < MIN_SENT) return [];
   const [bounced, complained] = [sum("bounced"), sum("complained")];

@@ -348,8 +348,8 @@ export function readConfig(
   for (const [name, schema] of properties) if (env[name]) given[name] = parsed(schema, env[name]);
   const errors: string[] = [];
   if (!validate(given)) {
-    const wrong = new Set(validate.errors!.map(({ instancePath }) => instancePath.slice(1)));
-    for (const [name, schema] of properties) if (wrong.has(name)) errors.push(`${name} ${requirement(schema)}`);
+    const invalid = new Set(validate.errors!.map(({ instancePath }) => instancePath.slice(1)));
+    for (const [name, schema] of properties) if (invalid.has(name)) errors.push(`${name} ${requirement(schema)}`);
   }
   if (env.TRANSPORTER && !env.REDIS_URL && !console) {
     errors.push("REDIS_URL is required with TRANSPORTER: limits must be counted in one place for all processes");

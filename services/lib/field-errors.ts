@@ -128,8 +128,8 @@ const steps = (pointer: string) =>
 function placed(rest: string[], text: string): string {
   if (rest.length === 0) return text;
   const [first, ...deeper] = rest;
-  const place = /^\d+$/.test(first!) ? `Item at index ${first}` : first!;
-  return `${place}: ${placed(deeper, text)}`;
+  const label = /^\d+$/.test(first!) ? `Item at index ${first}` : first!;
+  return `${label}: ${placed(deeper, text)}`;
 }
 
 // Limit for arrays with thousands of faulty items: comparing all with all would take seconds.

@@ -79,12 +79,12 @@ export function connectRedis(url: string, caFile?: string): Redis {
 /** Runs a Lua script by its digest and sends the whole text only if Redis does not know it. */
 export function luaScript(source: string) {
   const digest = createHash("sha1").update(source).digest("hex");
-  return async (on: Redis, keys: string[], args: (string | number)[]): Promise<unknown> => {
+  return async (redis: Redis, keys: string[], args: (string | number)[]): Promise<unknown> => {
     try {
-      return await on.evalsha(digest, keys.length, ...keys, ...args);
+      return await redis.evalsha(digest, keys.length, ...keys, ...args);
     } catch (error) {
       if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
-      return on.eval(source, keys.length, ...keys, ...args);
+      return redis.eval(source, keys.length, ...keys, ...args);
     }
   };
 }
@@ -129,14 +129,14 @@ function describe(info: string): RedisServer {
 }
 
 /** The server of the current connection, asked once per connection. */
-export async function redisServer(of: Redis): Promise<RedisServer> {
-  const known = servers.get(of);
+export async function redisServer(redis: Redis): Promise<RedisServer> {
+  const known = servers.get(redis);
   if (known) return known;
-  if (!watched.has(of)) of.on("close", () => servers.delete(of));
-  watched.add(of);
-  const server = describe(await of.info());
+  if (!watched.has(redis)) redis.on("close", () => servers.delete(redis));
+  watched.add(redis);
+  const server = describe(await redis.info());
   // If the connection ends, the command fails, so the answer is from this connection.
-  if (of.status === "ready") servers.set(of, server);
+  if (redis.status === "ready") servers.set(redis, server);
   return server;
 }
 
@@ -147,9 +147,9 @@ const probe = luaScript(`
   return redis.call('SET', KEYS[2], time[1], 'PX', 10000)`);
 
 /** Rejects with the reason if limits cannot be counted, even if the server answers PING. */
-export async function redisWorks(of: Redis): Promise<void> {
-  if (of.status !== "ready") throw lastErrors.get(of) ?? new Error("no connection");
-  const { unusable } = await redisServer(of);
+export async function redisWorks(redis: Redis): Promise<void> {
+  if (redis.status !== "ready") throw lastErrors.get(redis) ?? new Error("no connection");
+  const { unusable } = await redisServer(redis);
   if (unusable) throw new Error(unusable);
-  await probe(of, ["works:1", "works:2"], []);
+  await probe(redis, ["works:1", "works:2"], []);
 }

@@ -26,12 +26,12 @@ const SLOT = "flockmail_backup";
 /** Exit code 1 means that a file changed while it was read; the write-ahead log repairs that. */
 async function tar(...args: string[]): Promise<void> {
   const child = spawn("tar", args, { stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
+  let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {
-    said = (said + chunk).slice(-2_000);
+    stderr = (stderr + chunk).slice(-2_000);
   });
   const [code] = (await once(child, "close")) as [number | null];
-  if (code !== 0 && code !== 1) throw new Error(`tar failed: ${said.trim() || `exit code ${code}`}`);
+  if (code !== 0 && code !== 1) throw new Error(`tar failed: ${stderr.trim() || `exit code ${code}`}`);
 }
 
 interface Stopped {
@@ -48,7 +48,7 @@ const STOP = `
 export async function copyFiles(client: pg.Client, dataDir: string, file: string): Promise<void> {
   const root = resolve(dataDir);
   const archive = resolve(file);
-  const own = mkdtempSync(join(dirname(archive), ".flockmail-backup-"));
+  const folder = mkdtempSync(join(dirname(archive), ".flockmail-backup-"));
   try {
     // The slot keeps all log from the start of the backup; it disappears with this connection.
     await client.query("select pg_create_physical_replication_slot($1, true, true)", [SLOT]);
@@ -56,13 +56,13 @@ export async function copyFiles(client: pg.Client, dataDir: string, file: string
     const excluded = LEFT_OUT.map((name) => `--exclude=postgres/${name}`);
     await tar("-cf", archive, ...excluded, "-C", root, "postgres", "postgres.password");
     const { labelfile, first, last } = (await client.query<Stopped>(STOP)).rows[0]!;
-    mkdirSync(join(own, "postgres"));
-    writeFileSync(join(own, "postgres/backup_label"), labelfile, { mode: 0o600 });
+    mkdirSync(join(folder, "postgres"));
+    writeFileSync(join(folder, "postgres/backup_label"), labelfile, { mode: 0o600 });
     const log = readdirSync(join(root, "postgres/pg_wal")).filter((name) => name >= first && name <= last);
-    await tar("-rf", archive, "-C", own, "postgres/backup_label");
+    await tar("-rf", archive, "-C", folder, "postgres/backup_label");
     await tar("-rf", archive, "-C", root, ...log.map((name) => `postgres/pg_wal/${name}`));
     await client.query("select pg_drop_replication_slot($1)", [SLOT]);
   } finally {
-    rmSync(own, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }

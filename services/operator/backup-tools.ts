@@ -90,11 +90,11 @@ async function run(tool: string, args: string[], env: Record<string, string> = {
 /** Throws a sentence that says what to install or to run instead. */
 async function requireTool(tool: "pg_dump" | "pg_restore", serverMajor: number): Promise<void> {
   const advice = `Install the package postgresql-client-${serverMajor} (the tools come with PostgreSQL, not with Flockmail), or run \`${tool}\` of PostgreSQL ${serverMajor} as docs/backup.md describes.`;
-  const said = await run(tool, ["--version"]).catch((error: NodeJS.ErrnoException) => {
+  const version = await run(tool, ["--version"]).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw new Error(`There is no ${tool} on PATH. ${advice}`);
     throw error;
   });
-  const major = Number(/ (\d+)/.exec(said)?.[1]);
+  const major = Number(/ (\d+)/.exec(version)?.[1]);
   if (major < serverMajor) {
     throw new Error(`The ${tool} on PATH is of PostgreSQL ${major}, and the server is ${serverMajor}. ${advice}`);
   }

@@ -93,9 +93,9 @@ export const copiesOf = async ({ campaign_no, seq }: MailNumber): Promise<Copy[]
 
 const joinedParts = (...parts: (string | null | undefined | false)[]): string => parts.filter(Boolean).join("; ");
 
-function detailOf(of: Attempted): string {
-  const reasons = [of.error, of.smtp_response].filter(Boolean).join(" · ");
-  return joinedParts(reasons, of.attempts > 1 && `${of.attempts} tries`);
+function detailOf(attempt: Attempted): string {
+  const reasons = [attempt.error, attempt.smtp_response].filter(Boolean).join(" · ");
+  return joinedParts(reasons, attempt.attempts > 1 && `${attempt.attempts} tries`);
 }
 
 export function copySteps(copy: Copy): Step[] {
@@ -116,8 +116,8 @@ const { queued, sending } = SENT_EMAIL_STATUS;
 function outcomeSteps(mail: Mail): Step[] {
   const { status, attempts, next_attempt_at, sent_at, bounced_at, created_at } = mail;
   if (status === queued && next_attempt_at) {
-    const what = attempts > 0 ? "next try" : "looked at again";
-    return [{ at: next_attempt_at.toISOString(), what, detail: detailOf(mail) }];
+    const label = attempts > 0 ? "next try" : "looked at again";
+    return [{ at: next_attempt_at.toISOString(), what: label, detail: detailOf(mail) }];
   }
   if (status === queued) return [];
   if (status === sending) return [{ at: new Date().toISOString(), what: "being tried again", detail: detailOf(mail) }];

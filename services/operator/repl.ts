@@ -36,7 +36,8 @@ const help = {
   },
   async action(_broker: ServiceBroker, parsed: unknown) {
     const { program, name } = parsed as { program: Program; name?: string };
-    const isOurs = (one: { name(): string }) => one.name() === "help" || commands.some((of) => of.name === one.name());
+    const isOurs = (one: { name(): string }) =>
+      one.name() === "help" || commands.some((command) => command.name === one.name());
     const ours = program.commands.filter(isOurs);
     program.commands = [...ours, ...program.commands.filter((one) => !isOurs(one))];
     for (const one of program.commands) one.helpGroup(isOurs(one) ? "Flockmail:" : "Moleculer:");

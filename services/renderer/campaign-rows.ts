@@ -87,10 +87,10 @@ export async function attachments(companyId: string, ids: readonly string[]): Pr
     ids,
   ]);
   return ids.map((id) => {
-    const own = parts.filter((part) => part.id === id);
-    if (own.length === 0) throw new Unrenderable("An attachment of this campaign no longer exists.");
-    const { filename, content_type } = own[0]!;
-    return { filename, contentType: content_type, data: Buffer.concat(own.map(({ data }) => data)) };
+    const ownParts = parts.filter((part) => part.id === id);
+    if (ownParts.length === 0) throw new Unrenderable("An attachment of this campaign no longer exists.");
+    const { filename, content_type } = ownParts[0]!;
+    return { filename, contentType: content_type, data: Buffer.concat(ownParts.map(({ data }) => data)) };
   });
 }
 
@@ -147,8 +147,8 @@ export async function loadContent(
   const tokenIdOf = async (index: number | null) =>
     row.individual_tracking || row.no === null ? null : await campaignTokenId(row.no, index);
   const variants = await Promise.all(
-    (row.variants ?? []).map(async (own, index) =>
-      contentOf({ ...row, ...own }, { ...attached, campaignTokenId: await tokenIdOf(index) }),
+    (row.variants ?? []).map(async (variant, index) =>
+      contentOf({ ...row, ...variant }, { ...attached, campaignTokenId: await tokenIdOf(index) }),
     ),
   );
   const content =

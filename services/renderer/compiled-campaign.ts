@@ -182,16 +182,16 @@ export class CompiledCampaigns {
   #load(key: string, campaignId: string, variant: number | null): Promise<Loaded> {
     const running = this.#loading.get(key);
     if (running) return running;
-    const own = load(campaignId, variant)
+    const loading = load(campaignId, variant)
       .catch((error) => {
         if (error instanceof TooHeavy) this.#tooHeavy.set(key, error);
         if (error instanceof Unrenderable && error.cause) this.#onDefect(campaignId, error.cause);
         throw error;
       })
       .finally(() => {
-        if (this.#loading.get(key) === own) this.#loading.delete(key);
+        if (this.#loading.get(key) === loading) this.#loading.delete(key);
       });
-    this.#loading.set(key, own);
-    return own;
+    this.#loading.set(key, loading);
+    return loading;
   }
 }

@@ -48,8 +48,8 @@ export async function pageBodies(companyId: string, source: Source): Promise<Pag
 /** Compiles the bodies of a campaign's emails. */
 export async function mailBodies(companyId: string, source: Source): Promise<Bodies> {
   if (isSmall(source)) return bodiesOf(source);
-  const made = await inThread<MailNodes>(companyId, "mailNodes", sourceOf(source), sizeOf(source));
-  return { ...made, text: () => made.text };
+  const nodes = await inThread<MailNodes>(companyId, "mailNodes", sourceOf(source), sizeOf(source));
+  return { ...nodes, text: () => nodes.text };
 }
 
 /** Collects facts for warnings; none for a body that cannot be checked in time. */

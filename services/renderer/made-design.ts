@@ -38,9 +38,9 @@ export async function madeDesign(companyId: string, given: unknown, inlinesCss: 
   if (!source) throw notFound();
   const errors = referenceErrors(design, source);
   if (errors.length > 0) return { errors };
-  const made = await htmlOf(companyId, { body: mjmlOf(design, source), isMjml: true, inlinesCss });
-  if (made.errors) return made;
+  const compiled = await htmlOf(companyId, { body: mjmlOf(design, source), isMjml: true, inlinesCss });
+  if (compiled.errors) return compiled;
   const text = textOf(design, source);
   // A block of HTML may have tags within its markup, which the text part has not.
-  return { html: made.html, text: textErrors(text).length > 0 ? null : text };
+  return { html: compiled.html, text: textErrors(text).length > 0 ? null : text };
 }

@@ -34,7 +34,7 @@ export async function previewDraft(companyId: string, given: DraftContent): Retu
   const texts = template_id
     ? await textsOf(companyId, template_id)
     : { subject: "", body, preheader, textBody: text_body, isTransactional: false };
-  const own = {
+  const content = {
     ...texts,
     ...(subject === undefined ? {} : { subject }),
     isTransactional: texts.isTransactional || is_transactional === true,
@@ -42,7 +42,7 @@ export async function previewDraft(companyId: string, given: DraftContent): Retu
   const person = email === undefined ? {} : await valuesOf(companyId, email);
   return shownOf(
     companyId,
-    own,
+    content,
     { ...person, ...given.variables },
     { listId: list_id, isToReceivers: is_to_receivers },
   );

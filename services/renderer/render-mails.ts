@@ -107,8 +107,8 @@ export async function renderMails(
   }
   const mails = new Map<Recipient, Rendered | MakeMail>();
   for (const [variant, own] of Map.groupBy(recipients, variantOf)) {
-    const made = await ofOneContent(campaigns, campaignId, variant, own);
-    for (const [i, recipient] of own.entries()) mails.set(recipient, made[i]!);
+    const rendered = await ofOneContent(campaigns, campaignId, variant, own);
+    for (const [i, recipient] of own.entries()) mails.set(recipient, rendered[i]!);
   }
   return recipients.map((recipient) => mails.get(recipient)!);
 }

@@ -17,8 +17,12 @@ export async function listVersions(companyId: string, id: string): Promise<Stati
   return versions.map(withTime);
 }
 
-export async function getVersion(companyId: string, id: string, no: number): Promise<Static<typeof FullVersion>> {
-  const found = await versionOf(companyId, id, no);
+export async function getVersion(
+  companyId: string,
+  id: string,
+  versionNo: number,
+): Promise<Static<typeof FullVersion>> {
+  const found = await versionOf(companyId, id, versionNo);
   if (!found) throw notFound();
   return withTime(found);
 }

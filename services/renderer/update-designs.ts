@@ -20,13 +20,13 @@ const IDS =
 async function update(companyId: string, template: Template, caller: Caller): Promise<boolean> {
   const { design, markdown, body, designText } = template;
   if (!design && markdown === null) return false;
-  const made = await contentAfter(companyId, template, {});
-  if (made.body === body && made.designText === designText) return false;
+  const content = await contentAfter(companyId, template, {});
+  if (content.body === body && content.designText === designText) return false;
   await change(companyId, template.id, caller, (held) => contentAfter(companyId, held, {}));
   return true;
 }
 
-/** A design that cannot be made, such as one with a saved block that is gone, keeps its mail as it is. */
+/** A design that cannot be content, such as one with a saved block that is gone, keeps its mail as it is. */
 export async function updateTemplates(companyId: string, ids: readonly string[], caller: Caller): Promise<Updated> {
   const result: Updated = { updated: 0, unchanged: 0, failed: [] };
   for (const id of ids) {

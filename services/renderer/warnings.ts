@@ -112,10 +112,10 @@ async function gapWarnings(companyId: string, { facts, given = [], audience = {}
   return names.flatMap((name) => {
     const without = rows?.find((row) => row.name === spellings.get(name))?.without ?? 0;
     if (rows && without === 0) return [];
-    const people = without === 1 ? "1 person" : `${without} people`;
+    const count = without === 1 ? "1 person" : `${without} people`;
     const have = without === 1 ? "has" : "have";
     const gap = rows
-      ? `${people}${where} ${have} no [[${name}]], so their email has a gap there.`
+      ? `${count}${where} ${have} no [[${name}]], so their email has a gap there.`
       : `Some people may have no [[${name}]], which leaves a gap in their email.`;
     const shown = spellingIn(given, name) ? " The preview shows a value." : "";
     return `${gap} Use [[${name}|default:…]], or put it into [[#if ${name}]]…[[/if]].${shown}`;

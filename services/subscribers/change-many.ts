@@ -88,8 +88,8 @@ export async function updateLists(companyId: string, given: BulkLists): Promise<
   const toLeave = remove_from_lists.filter((id) => !toJoin.includes(id));
   const done: ChangedLists = { updated: 0, added: 0, removed: 0 };
   const slice = Math.ceil(SLICE / Math.max(1, toJoin.length + toLeave.length));
-  const write = async (client: Client, some: string[]) => {
-    const [changed] = await query<ChangedLists>(CHANGE, [companyId, some, toJoin, toLeave], client);
+  const write = async (client: Client, ids: string[]) => {
+    const [changed] = await query<ChangedLists>(CHANGE, [companyId, ids, toJoin, toLeave], client);
     done.updated += changed!.updated;
     done.added += changed!.added;
     done.removed += changed!.removed;

@@ -88,7 +88,7 @@ export async function changeChosen(companyId: string, chosen: Selection, { slice
     order by ${key} limit ${slice}`;
   const endsAt = Date.now() + WORK_MS;
   for (let after = BEFORE_ALL; ; ) {
-    const rows = await exportRead(companyId, (on) => query<{ id: string }>(sql, [...values, after], on));
+    const rows = await exportRead(companyId, (client) => query<{ id: string }>(sql, [...values, after], client));
     const ids = rows.map(({ id }) => id);
     if (ids.length > 0) await writeManyRows(companyId, { ids, slice, write });
     if (ids.length < slice) return true;

@@ -29,10 +29,10 @@ const UPSERT = `
     updated_at = now()
   returning ${COLUMNS}`;
 
-async function upsert(on: Queryable, companyId: string, given: GivenSubscriber): Promise<SubscriberView> {
+async function upsert(client: Queryable, companyId: string, given: GivenSubscriber): Promise<SubscriberView> {
   const { email, first_name = "", last_name = "", attributes = {} } = given;
   const values = [companyId, newId(), addressText(email), first_name.trim(), last_name.trim(), attributes];
-  const { rows } = await on.query({ name: "subscriber-upsert", text: UPSERT, values });
+  const { rows } = await client.query({ name: "subscriber-upsert", text: UPSERT, values });
   return subscriberView(rows[0] as SubscriberRow);
 }
 

@@ -46,8 +46,8 @@ export const ADDED = `
 
 const ADD = `with ${ADDED} select from added`;
 
-export const addToLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
-  query(ADD, [companyId, subscriberIds, listIds], on);
+export const addToLists = (client: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
+  query(ADD, [companyId, subscriberIds, listIds], client);
 
 // A pending confirmation and a membership of one list may coexist if a member has to confirm again.
 const OF_SUBSCRIBER = `

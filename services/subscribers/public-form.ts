@@ -67,8 +67,8 @@ function attributeErrors(given: FormValues, declared: readonly string[]): FieldE
     .map(([, field]) => field)
     .filter((field) => given[field] !== undefined && given[field] !== null && !isAttribute(given[field]));
   const errors = Object.fromEntries(wrong.map((field) => [field, ["Not a valid string."]]));
-  const whole = attributesError(attributesIn(given, declared));
-  return whole ? { ...errors, non_field_errors: [whole] } : errors;
+  const error = attributesError(attributesIn(given, declared));
+  return error ? { ...errors, non_field_errors: [error] } : errors;
 }
 
 /** `validate` of public subscribe. Does not reveal whether the company exists. */

@@ -73,8 +73,8 @@ async function complete(companyId: string, { match = "all", conditions }: Rules)
     named.map(({ field }) => field.slice(ATTRIBUTE.length)),
   );
   const spelled = (field: string) => {
-    const other = field.startsWith(ATTRIBUTE) && spellings.get(field.slice(ATTRIBUTE.length));
-    return other ? ATTRIBUTE + other : field;
+    const spelling = field.startsWith(ATTRIBUTE) && spellings.get(field.slice(ATTRIBUTE.length));
+    return spelling ? ATTRIBUTE + spelling : field;
   };
   return { match, conditions: conditions.map((condition) => ({ ...condition, field: spelled(condition.field) })) };
 }

@@ -44,9 +44,13 @@ export type SubscriberView = ReturnType<typeof subscriberView>;
 
 const GET = `select ${COLUMNS} from subscribers s where s.company_id = $1 and s.id = $2`;
 
-export async function getSubscriber(companyId: string, id: string, on: Queryable = pool()): Promise<SubscriberView> {
+export async function getSubscriber(
+  companyId: string,
+  id: string,
+  client: Queryable = pool(),
+): Promise<SubscriberView> {
   // Prepared under a name, so that it is planned once per connection.
-  const { rows } = await on.query({ name: "subscriber", text: GET, values: [companyId, id] });
+  const { rows } = await client.query({ name: "subscriber", text: GET, values: [companyId, id] });
   if (!rows[0]) throw notFound();
   return subscriberView(rows[0] as SubscriberRow);
 }

@@ -15,8 +15,8 @@ const STATUSES = `array[${SUBSCRIBER_STATUSES.map((status) => `'${status}'`).joi
  * A subscriber's status follows the kind if that is more restrictive; `said` is a table of `email_key` and `kind`. $1:
  * company.
  */
-export const RESTRICT_SUBSCRIBERS = (said: string) => `
+export const RESTRICT_SUBSCRIBERS = (source: string) => `
   update subscribers s set status = w.kind, updated_at = now()
   from (select email_key, max(array_position(${STATUSES}, kind)) as rank, (${STATUSES})[max(array_position(${STATUSES}, kind))] as kind
-    from ${said} given group by email_key) w
+    from ${source} given group by email_key) w
   where s.company_id = $1 and s.email_key = w.email_key and w.rank > array_position(${STATUSES}, s.status)`;

@@ -32,10 +32,10 @@ async function spanPositionOf(recorder: Tracer, claimed: ClaimedDelivery): Promi
     const parent = recorder.mail(await messageIdOf(sent_email_id), sent);
     return parent && { parent, links: [sent] };
   }
-  const own: SpanContext = contextOf(claimed.event_id);
+  const eventContext: SpanContext = contextOf(claimed.event_id);
   if (sent ? !recorder.follows(sent) : !recorder.isChosen(claimed.event_id)) return undefined;
   // All attempts of one event share a trace; the first attempt is its root.
-  return claimed.attempts === 0 ? { context: own, links: [sent] } : { parent: own, links: [sent] };
+  return claimed.attempts === 0 ? { context: eventContext, links: [sent] } : { parent: eventContext, links: [sent] };
 }
 
 /** Starts the span; undefined if the attempt is not recorded. Tracing errors never fail an attempt. */

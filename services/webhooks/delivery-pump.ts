@@ -73,7 +73,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   const running = new Set<Promise<void>>();
   let lastPolled = BEFORE_ALL;
   let filling: Promise<number> | undefined;
-  let again = false;
+  let fillAgain = false;
   let closing = false;
 
   const results = groupCommit(
@@ -141,22 +141,22 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   async function fillUp(): Promise<number> {
     let taken = 0;
     do {
-      again = false;
+      fillAgain = false;
       await checkQueuedCompanies();
       for (const queue of queues) if (!closing) taken += await claimFrom(queue);
-    } while ((again || queuedFor.size > 0) && !closing);
+    } while ((fillAgain || queuedFor.size > 0) && !closing);
     return taken;
   }
 
   /** Claims more deliveries after an attempt has ended. */
   function refill(): void {
-    if (filling) again = true;
+    if (filling) fillAgain = true;
     else fill().catch(failed);
   }
 
   function fill(): Promise<number> {
     if (filling) {
-      again = true;
+      fillAgain = true;
       return filling;
     }
     filling = fillUp().finally(() => {

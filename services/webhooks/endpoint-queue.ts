@@ -140,8 +140,8 @@ export class EndpointQueue {
     this.#forgetIfIdle(endpointId, state);
   }
 
-  #count(companyId: string, by: 1 | -1): void {
-    const n = (this.#inFlightByCompany.get(companyId) ?? 0) + by;
+  #count(companyId: string, change: 1 | -1): void {
+    const n = (this.#inFlightByCompany.get(companyId) ?? 0) + change;
     if (n === 0) this.#inFlightByCompany.delete(companyId);
     else this.#inFlightByCompany.set(companyId, n);
   }

@@ -135,20 +135,20 @@ let companies = 0;
 
 /** Registers a company through the API, with its owner and an API key. */
 export async function newCompany(app: Served, options: { plan?: string; name?: string } = {}): Promise<TestCompany> {
-  const no = ++companies;
-  const email = `owner-${process.pid}-${no}@example.com`;
+  const n = ++companies;
+  const email = `owner-${process.pid}-${n}@example.com`;
   const password = "correct horse battery";
   const anyone = client(app, { ip: someIp() });
   const registered = await anyone.post("/api/auth/register/", {
     email,
     password,
-    company_name: options.name ?? `Company ${no}`,
+    company_name: options.name ?? `Company ${n}`,
   });
   if (registered.status !== 201) throw new Error(`Register answered ${registered.status}: ${registered.text}`);
   const { user, company, access: token } = registered.body;
-  const made = await anyone.post(`/api/companies/${company.id}/api-keys/`, { name: "test" }, { token });
-  if (made.status !== 201) throw new Error(`Creating a key answered ${made.status}: ${made.text}`);
-  const { key } = made.body;
+  const response = await anyone.post(`/api/companies/${company.id}/api-keys/`, { name: "test" }, { token });
+  if (response.status !== 201) throw new Error(`Creating a key answered ${response.status}: ${response.text}`);
+  const { key } = response.body;
   if (options.plan) await query("update companies set plan = $2 where id = $1", [company.id, options.plan]);
   return { id: company.id, key, token, userId: user.id, email, password, api: client(app, { key }) };
 }

@@ -91,12 +91,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   const processes = new Map<string, ServiceProcess>();
   const start = async (name: string) => {
-    const own = {
+    const settings = {
       ...env,
       ...(services.get(name)!.includes("gateway") ? { PORT: port } : {}),
       ...options.envOf?.(name),
     };
-    const service = await startService({ services: services.get(name)!, env: own });
+    const service = await startService({ services: services.get(name)!, env: settings });
     processes.set(name, service);
     void service.child.ended.then((how) => {
       if (!stopping) options.died?.(name, service.child, how);
@@ -137,9 +137,9 @@ export async function whenAvailable<T>({ processes }: Cluster, step: () => Promi
     try {
       return await step();
     } catch (error) {
-      const said = [...processes].map(([name, { child }]) => `${name}: ${child.output().slice(-1_000)}`);
+      const outputs = [...processes].map(([name, { child }]) => `${name}: ${child.output().slice(-1_000)}`);
       if (!/was answered 503/.test(String(error)) || tries === TRIES) throw error;
-      process.stdout.write(`${(error as Error).message}\n${said.join("\n")}\n`);
+      process.stdout.write(`${(error as Error).message}\n${outputs.join("\n")}\n`);
       await sleep(TRY_AGAIN_MS);
     }
   }

@@ -60,8 +60,8 @@ export class ConsoleBrowser {
 }
 
 /** A browser in which this person is signed in. */
-export async function signIn(app: App, of: TestCompany): Promise<ConsoleBrowser> {
+export async function signIn(app: App, company: TestCompany): Promise<ConsoleBrowser> {
   const browser = new ConsoleBrowser(app);
-  expect(await browser.signIn(of)).toMatchObject({ status: 303 });
+  expect(await browser.signIn(company)).toMatchObject({ status: 303 });
   return browser;
 }

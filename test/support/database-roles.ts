@@ -33,10 +33,10 @@ export const scriptFor = (names: Names): string =>
 
 /** The URL of the same database with another role. */
 export function as(role: string, url: string): string {
-  const own = new URL(url);
-  own.username = role;
-  own.password = PASSWORD;
-  return own.href;
+  const roleUrl = new URL(url);
+  roleUrl.username = role;
+  roleUrl.password = PASSWORD;
+  return roleUrl.href;
 }
 
 /** Opens one connection for the duration of `work`. */

@@ -41,9 +41,9 @@ export async function startImapServer(): Promise<ImapServer> {
   function move(set: string, to: string): string {
     const mails = inbox();
     const uids = uidsIn(set, mails);
-    const gone = uids.map((uid) => mails.findIndex((mail) => mail.uid === uid)).sort((a, b) => b - a);
-    for (const at of gone) folders.get(to)!.push(...mails.splice(at, 1));
-    return gone.map((at) => `* ${at + 1} EXPUNGE\r\n`).join("");
+    const positions = uids.map((uid) => mails.findIndex((mail) => mail.uid === uid)).sort((a, b) => b - a);
+    for (const at of positions) folders.get(to)!.push(...mails.splice(at, 1));
+    return positions.map((at) => `* ${at + 1} EXPUNGE\r\n`).join("");
   }
 
   function fetched(set: string, items: string): string {
@@ -92,15 +92,15 @@ export async function startImapServer(): Promise<ImapServer> {
     sockets.add(socket.on("close", () => sockets.delete(socket)).on("error", () => {}));
     socket.write(`* OK [CAPABILITY ${CAPABILITIES}] ready\r\n`);
     let idling = "";
-    const read = createInterface(socket);
-    read.on("error", () => {});
-    read.on("line", (line) => {
+    const lines = createInterface(socket);
+    lines.on("error", () => {});
+    lines.on("line", (line) => {
       if (/^DONE$/i.test(line)) return void socket.write(`${idling} OK done\r\n`);
       const [, tag, command] = /^(\S+) (.*)$/s.exec(line) ?? [];
       if (!tag) return;
       server.commands!.push(command!);
-      const other = server.instead!(command!, tag, socket);
-      if (other !== undefined) return void socket.write(other);
+      const reply = server.instead!(command!, tag, socket);
+      if (reply !== undefined) return void socket.write(reply);
       if (/^IDLE$/i.test(command!)) {
         idling = tag;
         return void socket.write("+ idling\r\n");

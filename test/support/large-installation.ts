@@ -52,8 +52,8 @@ const idAt = (
 ) => `(lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0')
   || '7${String(kind).padStart(3, "0")}8000' || lpad(to_hex((${n})::bigint), 12, '0'))::uuid`;
 /** SQL for the time of the n-th of `of` rows. */
-const timeOf = (n: string, of: number, within = "300 days") =>
-  `(now() - interval '${within}' * ((${of} - ${n} + 1)::float8 / ${of + 1}))`;
+const timeOf = (n: string, total: number, within = "300 days") =>
+  `(now() - interval '${within}' * ((${total} - ${n} + 1)::float8 / ${total + 1}))`;
 const nth = (texts: string, n: string) =>
   `(string_to_array('${texts}', ','))[1 + (${n})::int % ${texts.split(",").length}]`;
 
@@ -137,10 +137,10 @@ const addCampaigns = (
     [company, kind === "to_list" ? list : null],
   );
 
-async function addMails(of: readonly Sent[], size: number, people: number, before = 0): Promise<void> {
+async function addMails(campaigns: readonly Sent[], size: number, people: number, before = 0): Promise<void> {
   const many = Math.max(1, Math.floor(BATCH / size));
-  for (let from = 0; from < of.length; from += many) {
-    const some = of.slice(from, from + many);
+  for (let from = 0; from < campaigns.length; from += many) {
+    const batch = campaigns.slice(from, from + many);
     await query(
       `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at, opened_at, opens, clicked_at, clicks)
        select c.no, s, p.id, ${sent}, 1, c.at, case when s % 4 = 1 then c.at end, case when s % 4 = 1 then 1 end,
@@ -148,7 +148,7 @@ async function addMails(of: readonly Sent[], size: number, people: number, befor
        from unnest($1::int[], $2::timestamptz[]) with ordinality c (no, at, place)
        cross join generate_series(1, ${size}) s
        join large_people p on p.n = 1 + (($3::int + c.place) * ${size > 1 ? 997 : 1} + s) % ${people}`,
-      [some.map(({ no }) => no), some.map(({ at }) => at), before + from],
+      [batch.map(({ no }) => no), batch.map(({ at }) => at), before + from],
     );
   }
 }

@@ -64,9 +64,9 @@ const FRAMES = 20;
 function here(): Error {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = FRAMES;
-  const made = new Error();
+  const error = new Error();
   Error.stackTraceLimit = limit;
-  return made;
+  return error;
 }
 
 /** The project's line that made the call. */
@@ -120,10 +120,10 @@ export default class LeakEnvironment extends OneContextEnvironment {
 
   #sleep<T>(sleep: Promise<T>, options: { ref?: boolean } = {}): Promise<T> {
     if (this.#isEnding) return NEVER;
-    const made = here();
-    if (options.ref !== false) this.#sleeps.add(made);
-    const over = () => void this.#sleeps.delete(made);
-    sleep.then(over, over);
+    const origin = here();
+    if (options.ref !== false) this.#sleeps.add(origin);
+    const forget = () => void this.#sleeps.delete(origin);
+    sleep.then(forget, forget);
     // Leftover sleepers must not wake up during another file.
     return sleep.then((value) => (this.#isEnding ? NEVER : value));
   }

@@ -25,9 +25,9 @@ export function faultsOfBytes(message: Buffer, options: { utf8?: boolean } = {})
 export function fieldOf(message: Buffer, name: string): string | undefined {
   const text = message.toString("latin1");
   const fields = text.slice(0, text.indexOf("\r\n\r\n")).split(/\r\n(?![ \t])/);
-  const own = fields.filter((field) => field.toLowerCase().startsWith(`${name.toLowerCase()}:`));
-  if (own.length > 1) throw new Error(`${own.length} fields ${name}`);
-  return own[0]
+  const named = fields.filter((field) => field.toLowerCase().startsWith(`${name.toLowerCase()}:`));
+  if (named.length > 1) throw new Error(`${named.length} fields ${name}`);
+  return named[0]
     ?.slice(name.length + 1)
     .replaceAll("\r\n", "")
     .trim();

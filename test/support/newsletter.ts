@@ -46,20 +46,20 @@ const languages: Record<Language, Words> = {
   },
 };
 
-const variable = (no: number) => `[[field_${no}]]`;
+const variable = (n: number) => `[[field_${n}]]`;
 
-function article(no: number, words: Words): string {
+function article(n: number, words: Words): string {
   return `
       <tr>
         <td style="padding:24px 32px;font-family:Helvetica,Arial,sans-serif;font-size:16px;line-height:24px;color:#333333">
-          <h2 style="margin:0 0 12px;font-size:22px;line-height:28px">${variable(no)} ${no}</h2>
-          <p style="margin:0 0 12px">${words.paragraph} ${variable(no + 6)}</p>
-          <a href="https://www.example.org/stories/${no}?utm_source=newsletter&amp;utm_campaign=june" style="color:#0b6e4f">${words.more}</a>
+          <h2 style="margin:0 0 12px;font-size:22px;line-height:28px">${variable(n)} ${n}</h2>
+          <p style="margin:0 0 12px">${words.paragraph} ${variable(n + 6)}</p>
+          <a href="https://www.example.org/stories/${n}?utm_source=newsletter&amp;utm_campaign=june" style="color:#0b6e4f">${words.more}</a>
         </td>
       </tr>`;
 }
 
-const link = (no: number) => `<a href="https://www.example.org/topics/${no}" style="color:#0b6e4f">#${no}</a>`;
+const link = (n: number) => `<a href="https://www.example.org/topics/${n}" style="color:#0b6e4f">#${n}</a>`;
 
 export function newsletter(language: Language = "en"): Newsletter {
   const words = languages[language];

@@ -123,20 +123,20 @@ const WITHIN_MS = 50_000;
 
 export async function startCollector(): Promise<Collector> {
   const web = await startWebServer();
-  const taken = () => web.asked.filter(({ method, url }) => method === "POST" && url === "/v1/traces");
-  const read = new Map<object, SeenSpan[]>();
+  const traceRequests = () => web.asked.filter(({ method, url }) => method === "POST" && url === "/v1/traces");
+  const spansByBody = new Map<object, SeenSpan[]>();
   const readOnce = (asked: { body: string }): SeenSpan[] => {
-    const spans = read.get(asked) ?? spansOf(asked.body);
-    read.set(asked, spans);
+    const spans = spansByBody.get(asked) ?? spansOf(asked.body);
+    spansByBody.set(asked, spans);
     return spans;
   };
-  const spans = () => taken().flatMap(readOnce);
+  const spans = () => traceRequests().flatMap(readOnce);
   return {
     url: web.url,
     web,
     spans,
     text: () =>
-      taken()
+      traceRequests()
         .map(({ body }) => body)
         .join("\n"),
     async until(enough) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const read = (path: string) => {
+const readFile = (path: string) => {
   try {
     return readFileSync(path, "utf8");
   } catch {
@@ -13,8 +13,8 @@ const read = (path: string) => {
 export function processesNaming(text: string): string[] {
   return readdirSync("/proc")
     .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
-    .filter((pid) => read(`/proc/${pid}/cmdline`).includes(text) || read(`/proc/${pid}/environ`).includes(text))
-    .map((pid) => `${pid} ${read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim()}`)
+    .filter((pid) => readFile(`/proc/${pid}/cmdline`).includes(text) || readFile(`/proc/${pid}/environ`).includes(text))
+    .map((pid) => `${pid} ${readFile(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim()}`)
     .filter((line) => line.includes(" "));
 }
 

@@ -98,8 +98,8 @@ export class Requests {
   request(method: string, path: string): fc.Arbitrary<GeneratedRequest> {
     const { parameters } = this.operation(method, path);
     const schema = this.bodyOf(method, path)?.schema;
-    const of = (place: string) => {
-      const here = parameters.filter((parameter) => parameter.in === place);
+    const of = (location: string) => {
+      const here = parameters.filter((parameter) => parameter.in === location);
       const texts = here.map(({ name, schema }) => [name, fc.oneof(this.value(schema), this.#wrong()).map(asText)]);
       const some = fc.record(Object.fromEntries(texts) as Record<string, fc.Arbitrary<string>>, { requiredKeys: [] });
       return some as fc.Arbitrary<Record<string, string>>;
@@ -182,7 +182,7 @@ export class Requests {
 
   #object({ properties = {}, required = [], oneOf, allOf = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {
     const groups = [{ oneOf }, ...allOf].flatMap((one) =>
-      one.oneOf ? [one.oneOf.flatMap((of) => of.required ?? [])] : [],
+      one.oneOf ? [one.oneOf.flatMap((schema) => schema.required ?? [])] : [],
     );
     const either = groups.flat();
     const of = (names: string[], needed: string[]) =>

@@ -43,8 +43,8 @@ async function start(
       await untilListening(child, port);
       return { child, port };
     } catch (error) {
-      const taken = /address already in use/i.test(child.output());
-      if (wantedPort || !taken || tried === PORTS_TRIED) throw error;
+      const isPortTaken = /address already in use/i.test(child.output());
+      if (wantedPort || !isPortTaken || tried === PORTS_TRIED) throw error;
     }
   }
 }
@@ -61,8 +61,8 @@ export interface RedisServerOptions extends ServerOptions {
 
 /** Redis without persistence. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<Server> {
-  const other = given(process.env.TEST_REDIS_URL, options);
-  if (other) return other;
+  const givenServer = given(process.env.TEST_REDIS_URL, options);
+  if (givenServer) return givenServer;
   const folder = mkdtempSync(join(tmpdir(), "flockmail-redis-"));
   const where = options.open ? "0.0.0.0 --protected-mode no" : "127.0.0.1";
   const args = (port: number) => `--bind ${where} --port ${port} --appendonly no --dir ${folder}`.split(" ");
@@ -99,8 +99,8 @@ sentinel failover-timeout ${group} 3000
 }
 
 export async function startNats(options: ServerOptions = {}): Promise<Server> {
-  const other = given(process.env.TEST_NATS_URL, options);
-  if (other) return other;
+  const givenServer = given(process.env.TEST_NATS_URL, options);
+  if (givenServer) return givenServer;
   const args = (port: number) => ["--addr", options.open ? "0.0.0.0" : "127.0.0.1", "--port", `${port}`];
   const { child, port } = await start(await natsProgram(), args, options.port);
   return { url: `nats://127.0.0.1:${port}`, child, stop: () => child.stop() };

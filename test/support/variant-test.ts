@@ -59,10 +59,10 @@ async function newCampaign(companyId: string, port: number): Promise<{ id: strin
 
 export async function newVariantTest(companyId: string, port: number) {
   const { id, list } = await newCampaign(companyId, port);
-  const of = [id];
+  const values = [id];
   const OWN = "campaign_no = (select no from campaigns where id = $1)";
   const isOver = async () =>
-    (await queryOne("select from campaigns where id = $1 and status in ('completed', 'partial', 'failed')", of)) !==
+    (await queryOne("select from campaigns where id = $1 and status in ('completed', 'partial', 'failed')", values)) !==
     undefined;
 
   return {
@@ -71,20 +71,21 @@ export async function newVariantTest(companyId: string, port: number) {
     winner: async () =>
       (await queryOne<{ due_at: Date | null; winner: number | null }>(
         "select due_at, winner from campaign_winners where campaign_id = $1",
-        of,
+        values,
       ))!,
-    timeIsUp: () => query("update campaign_winners set due_at = now() where campaign_id = $1 and winner is null", of),
+    timeIsUp: () =>
+      query("update campaign_winners set due_at = now() where campaign_id = $1 and winner is null", values),
     async dealt() {
       const rows = await query<{ variant: string; n: number }>(
         `select coalesce(variant::text, 'rest') as variant, count(*)::int as n from sent_emails where ${OWN} group by 1`,
-        of,
+        values,
       );
       return Object.fromEntries(rows.map(({ variant, n }) => [variant, n]));
     },
     async variants() {
       const rows = await query<{ email: string; variant: number | null }>(
         `select s.email, e.variant from sent_emails e join subscribers s on s.id = e.subscriber_id where e.${OWN}`,
-        of,
+        values,
       );
       return new Map(rows.map(({ email, variant }) => [email, variant]));
     },
@@ -100,7 +101,7 @@ export async function newVariantTest(companyId: string, port: number) {
      */
     holdRest: (during: (isAskedFor: () => Promise<boolean>) => Promise<void>) =>
       transaction(async (client) => {
-        await client.query("select from send_chunks where campaign_id = $1 and state = 3 for update", of);
+        await client.query("select from send_chunks where campaign_id = $1 and state = 3 for update", values);
         await during(async () => {
           // Keeps the transaction from being ended after 10 s idle.
           await client.query("select");
@@ -119,7 +120,7 @@ export async function newVariantTest(companyId: string, port: number) {
       const counts = await queryOne<{ sent: number; unknown: number }>(
         `select count(*) filter (where status = 2)::int as sent, count(*) filter (where status = 6)::int as unknown
          from sent_emails where ${OWN}`,
-        of,
+        values,
       );
       return counts!;
     },

@@ -12,7 +12,15 @@ import pg from "pg";
 import { type Postgres15, startPostgres15 } from "../support/postgres15.ts";
 import { program } from "../support/programs.ts";
 import { node, type ServiceProcess, startService } from "../support/service-process.ts";
-import { type RequestedCampaign, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
+import {
+  addresses,
+  type Company,
+  newCompany,
+  newList,
+  newServer,
+  type RequestedCampaign,
+  sendToList,
+} from "./company.ts";
 import { type CountingSink, startCountingSink } from "./counting-sink.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");

@@ -10,7 +10,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { node } from "../support/service-process.ts";
-import { type RequestedCampaign, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
+import {
+  addresses,
+  type Company,
+  newCompany,
+  newList,
+  newServer,
+  type RequestedCampaign,
+  sendToList,
+} from "./company.ts";
 import { checkOut, firstVersion } from "./old-version.ts";
 import { openScene, type Part, type Scene, type Version, WINDOW_SECONDS } from "./scene.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";

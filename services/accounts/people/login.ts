@@ -56,12 +56,12 @@ export async function login(
     logFailure("too many attempts");
     throw error;
   });
-  const fits = await isPassword(params.password, user?.passwordHash ?? DUMMY_HASH);
-  if (user && fits && user.totpConfirmedAt && params.code === undefined) throw totpRequired();
-  const isProven = user && fits && (!user.totpConfirmedAt || (await spendCode(user, params.code!)));
+  const isCorrect = await isPassword(params.password, user?.passwordHash ?? DUMMY_HASH);
+  if (user && isCorrect && user.totpConfirmedAt && params.code === undefined) throw totpRequired();
+  const isProven = user && isCorrect && (!user.totpConfirmedAt || (await spendCode(user, params.code!)));
   const tokens = isProven ? await issueTokens(user, meta) : null;
   if (!user || !tokens) {
-    logFailure(!user ? "unknown address" : fits ? "wrong code" : "wrong password", user?.id);
+    logFailure(!user ? "unknown address" : isCorrect ? "wrong code" : "wrong password", user?.id);
     // Runs after the answer, whose time must not reveal whether an account exists.
     if (user) later(() => failed(user, attempt, meta));
     throw unauthenticated("No active account found with the given credentials.");

@@ -86,21 +86,21 @@ class Reading {
   async #move(uids: readonly number[]): Promise<void> {
     if (uids.length === 0) return;
     const { processed_folder: processed } = this.#box;
-    const moved = await answered(this.#client.messageMove(uids.join(","), processed, { uid: true }));
-    if (!moved) throw new MailboxError(`Mails cannot be moved to the folder "${processed}".`);
+    const result = await answered(this.#client.messageMove(uids.join(","), processed, { uid: true }));
+    if (!result) throw new MailboxError(`Mails cannot be moved to the folder "${processed}".`);
   }
 
   /** Ingests one batch and moves what was ingested; failed messages stay in the folder. */
   async #ingestBatch(uids: readonly number[]): Promise<Error | undefined> {
     const source = { start: 0, maxLength: MAX_MAIL_BYTES };
     const mails = await answered(this.#client.fetchAll(uids.join(","), { uid: true, source }, { uid: true }));
-    const whole = mails.filter((mail) => mail.source !== undefined);
-    const taken = await Promise.allSettled(whole.map((mail) => this.#ingest(mail.uid, mail.source!)));
-    await this.#move(whole.filter((_, n) => taken[n]!.status === "fulfilled").map(({ uid }) => uid));
-    const failed = taken.find((one) => one.status === "rejected");
+    const complete = mails.filter((mail) => mail.source !== undefined);
+    const ingested = await Promise.allSettled(complete.map((mail) => this.#ingest(mail.uid, mail.source!)));
+    await this.#move(complete.filter((_, n) => ingested[n]!.status === "fulfilled").map(({ uid }) => uid));
+    const failed = ingested.find((one) => one.status === "rejected");
     if (!failed) return undefined;
     const failure = new MailboxError("Some mails cannot be processed at the moment.", true, failed.reason);
-    if (taken.every((one) => one.status === "rejected")) throw failure;
+    if (ingested.every((one) => one.status === "rejected")) throw failure;
     return failure;
   }
 
@@ -111,14 +111,14 @@ class Reading {
     const uids = (await answered(this.#client.search({ deleted: false }, { uid: true }))) || [];
     let failure: Error | undefined;
     for (let at = 0; at < uids.length && !this.#signal.aborted; at += MAX_MAILS) {
-      const some = uids.slice(at, at + MAX_MAILS);
+      const batch = uids.slice(at, at + MAX_MAILS);
       const seen = await seenOf(
         companyId,
         origin,
-        some.map((uid) => this.#key(uid)),
+        batch.map((uid) => this.#key(uid)),
       );
-      await this.#move(some.filter((uid) => seen.has(this.#key(uid))));
-      const unseen = some.filter((uid) => !seen.has(this.#key(uid)));
+      await this.#move(batch.filter((uid) => seen.has(this.#key(uid))));
+      const unseen = batch.filter((uid) => !seen.has(this.#key(uid)));
       if (unseen.length === 0) continue;
       for (const batch of batchesOf(await sizesOf(this.#client, unseen))) {
         if (this.#signal.aborted) return;
@@ -131,25 +131,25 @@ class Reading {
   /** Resolves when messages arrive, after a minute, or on abort. Rejects if the connection is lost. */
   async waitForNews(): Promise<void> {
     const client = this.#client;
-    const over = new AbortController();
+    const ended = new AbortController();
     await new Promise<void>((resolve, reject) => {
-      const lost = () => reject(new MailboxError("The connection to the IMAP server was lost.", true));
+      const onClose = () => reject(new MailboxError("The connection to the IMAP server was lost.", true));
       const wake = () => resolve();
       const timer = setTimeout(wake, CHECK_EVERY_MS);
       client.on("exists", wake);
-      client.on("close", lost);
+      client.on("close", onClose);
       this.#signal.addEventListener("abort", wake);
-      over.signal.addEventListener("abort", () => {
+      ended.signal.addEventListener("abort", () => {
         clearTimeout(timer);
         client.off("exists", wake);
-        client.off("close", lost);
+        client.off("close", onClose);
         this.#signal.removeEventListener("abort", wake);
       });
-      if (!client.usable) return lost();
+      if (!client.usable) return onClose();
       if (this.#signal.aborted || this.#hasNews) return wake();
       // IDLE ends with the next command. Without IDLE, the next check finds new messages.
       client.idle().catch(() => {});
-    }).finally(() => over.abort());
+    }).finally(() => ended.abort());
   }
 }
 

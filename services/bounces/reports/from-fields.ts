@@ -60,8 +60,8 @@ export function expandedFrom(words: string): string[] {
 export function recipientElsewhere({ headers, notice, returned, addressedTo }: Material): string | null {
   const failed = firstAddress(headers.get("x-failed-recipients")?.[0] ?? "");
   if (failed) return failed;
-  const own = [...addressedTo, firstAddress(headers.get("from")?.[0] ?? "") ?? ""];
-  const named = namedRecipients(notice, own)[0]?.address;
+  const ownAddresses = [...addressedTo, firstAddress(headers.get("from")?.[0] ?? "") ?? ""];
+  const named = namedRecipients(notice, ownAddresses)[0]?.address;
   if (named && !addressedTo.includes(named)) return named;
   return withoutHidden(returned.recipients)[0] ?? named ?? null;
 }

@@ -25,9 +25,10 @@ export function looksLikeNotice({ headers, subject, notice, addressedTo }: Mater
   const isFailure = FAILED_WORDS.test(notice) || LISTED.test(notice);
   const isServers = DAEMON.test(from) || /^<?mailer-daemon/i.test(headers.get("return-path")?.[0] ?? "");
   if (isServers || REPORT_TYPE.test(headers.get("content-type")?.[0] ?? "")) return isSubject || isFailure;
-  const own = [...addressedTo, ...allAddresses([from], 5)];
+  const ownAddresses = [...addressedTo, ...allAddresses([from], 5)];
   const namesSomebody =
-    UNDELIVERED.test(notice) || namedRecipients(notice, own).some(({ address }) => !own.includes(address));
+    UNDELIVERED.test(notice) ||
+    namedRecipients(notice, ownAddresses).some(({ address }) => !ownAddresses.includes(address));
   return (isSubject || from === "<>") && isFailure && namesSomebody;
 }
 
@@ -38,12 +39,12 @@ export function fromWords(material: Material, failed: string[], dialect: Dialect
   const { notice, subject } = material;
   const recipients = recipientsOf(material, failed, dialect);
   const isDelay = isDelayNotice(subject, notice);
-  const over = isDelay ? recipients.filter(({ words }) => isGivenUp(words)) : recipients;
-  if (isDelay && over.length === 0) return [ignored("delayed", failed[0] ?? recipientElsewhere(material))];
-  return over.map(({ address, words, before }) => {
-    const said = refusalIn(words) || refusalIn(before) || words;
-    const { meaning, statusCode } = classify({ text: said, notice: before, isAfterData: isAfterData(words) });
-    return bounce(meaning, address || null, { statusCode, words: said, others: expandedFrom(words) });
+  const finalRecipients = isDelay ? recipients.filter(({ words }) => isGivenUp(words)) : recipients;
+  if (isDelay && finalRecipients.length === 0) return [ignored("delayed", failed[0] ?? recipientElsewhere(material))];
+  return finalRecipients.map(({ address, words, before }) => {
+    const refusal = refusalIn(words) || refusalIn(before) || words;
+    const { meaning, statusCode } = classify({ text: refusal, notice: before, isAfterData: isAfterData(words) });
+    return bounce(meaning, address || null, { statusCode, words: refusal, others: expandedFrom(words) });
   });
 }
 

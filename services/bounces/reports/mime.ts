@@ -102,6 +102,6 @@ const isHtml = (part: Part) => part.type === "text/html";
 export function textOf(part: Part): string {
   const bytes = decodeTransfer(part.body.slice(0, MAX_TEXT), part.headers.get("content-transfer-encoding")?.[0] ?? "");
   const text = decodeBytes(bytes, part.parameters.get("charset") ?? "");
-  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-  return isHtml(part) ? htmlToText(lines.slice(0, MAX_HTML)) : lines;
+  const unixText = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  return isHtml(part) ? htmlToText(unixText.slice(0, MAX_HTML)) : unixText;
 }

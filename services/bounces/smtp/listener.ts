@@ -257,13 +257,13 @@ export class InboundListener {
       isWhole = true;
       if (connection) connection.message = "complete";
       const storing = work();
-      const over = storing
+      const settled = storing
         .catch(() => {})
         .finally(() => {
           forget();
-          this.#storing.delete(over);
+          this.#storing.delete(settled);
         });
-      this.#storing.add(over);
+      this.#storing.add(settled);
       answered(() => storing, answer, this.#options.onError);
     });
     // The connection closed during the message, so no reply is possible. A complete message counts as open until it is

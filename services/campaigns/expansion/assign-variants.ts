@@ -26,8 +26,8 @@ export function assignNext({ variants, next_seq }: ExpandingCampaign, count: num
 
 /** Interleaves the runs, so that variants are sent at the same time. */
 function interleave(runs: readonly (readonly Run[])[]): Run[] {
-  const most = Math.max(...runs.map(({ length }) => length));
-  return Array.from({ length: most }, (_, n) => runs.flatMap((own) => own[n] ?? [])).flat();
+  const longest = Math.max(...runs.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, n) => runs.flatMap((run) => run[n] ?? [])).flat();
 }
 
 /** Numbers the recipients from `lo` on by variant, the remainder last. */
@@ -39,9 +39,9 @@ export function runsOf(
   const given = Array.from({ length: variants }, (_, index) => assigned.filter((variant) => variant === index).length);
   let at = lo;
   const runs = given.map((n) => {
-    const own = cutIntoRuns(at, at + n - 1);
+    const runs = cutIntoRuns(at, at + n - 1);
     at += n;
-    return own;
+    return runs;
   });
   return { given, test: interleave(runs), remainder: cutIntoRuns(at, lo + assigned.length - 1) };
 }

@@ -42,8 +42,8 @@ function nextShare(parts: readonly number[], given: readonly number[], at: numbe
   for (const [i, part] of parts.entries()) {
     // Skips a share that already has its part, rounded up.
     if (part * at <= given[i]! * ALL) continue;
-    const by = due(part, given[i]!);
-    if (by < soonest) [next, soonest] = [i, by];
+    const dueAt = due(part, given[i]!);
+    if (dueAt < soonest) [next, soonest] = [i, dueAt];
   }
   return next;
 }

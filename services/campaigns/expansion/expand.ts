@@ -179,8 +179,8 @@ async function recordSlice(client: Client, campaign: ExpandingCampaign, record: 
 /** The list or segment was deleted. Recipients written before are still sent to; a campaign without any fails. */
 async function endWithoutAudience(client: Client, campaign: ExpandingCampaign): Promise<Written> {
   const { company_id, list_id, resend_of, next_seq } = campaign;
-  const what = resend_of ? "campaign that it repeats, or its list," : list_id ? "list" : "segment";
-  const reason = `The ${what} was deleted before the campaign started.`;
+  const missing = resend_of ? "campaign that it repeats, or its list," : list_id ? "list" : "segment";
+  const reason = `The ${missing} was deleted before the campaign started.`;
   await endExpansion(client, campaign, next_seq === 1 ? reason : null);
   return { companyId: company_id, kept: 0, done: true };
 }

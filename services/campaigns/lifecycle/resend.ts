@@ -85,8 +85,8 @@ export async function resend(ctx: Ctx<ResendParams>): Promise<Answer> {
       await requireResendable(companyId, firstId, client);
       const [id, taskId] = [newId(), newId()];
       const { emails, apiKeyId, warnings } = decided;
-      const own = { id, taskId, name: given.name.trim(), subject, emails, apiKeyId };
-      const row = await writeResend(client, companyId, firstId, own);
+      const values = { id, taskId, name: given.name.trim(), subject, emails, apiKeyId };
+      const row = await writeResend(client, companyId, firstId, values);
       if (!row) throw wrongState("An attachment of this campaign was deleted.");
       await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
       return {

@@ -38,10 +38,13 @@ export function usesOfMedia<Status extends string>(
   mediaId: string,
 ): Promise<{ templates: UsesFound<Use>; campaigns: UsesFound<Use & { status: Status }> }> {
   return costlyRead(companyId, async (client) => {
-    const read = async <U extends Use>(sql: string): Promise<UsesFound<U>> => {
+    const findUses = async <U extends Use>(sql: string): Promise<UsesFound<U>> => {
       const rows = await query<U & { count: number }>(sql, [companyId, mediaId], client);
       return { count: rows[0]?.count ?? 0, uses: rows.map(({ count: _, ...use }) => use as unknown as U) };
     };
-    return { templates: await read<Use>(TEMPLATES), campaigns: await read<Use & { status: Status }>(CAMPAIGNS) };
+    return {
+      templates: await findUses<Use>(TEMPLATES),
+      campaigns: await findUses<Use & { status: Status }>(CAMPAIGNS),
+    };
   });
 }

@@ -86,14 +86,14 @@ async function storeParts(companyId: string, id: string, stream: NodeJS.Readable
   const { MAX_UPLOAD_BYTES } = config();
   const hash = createHash("sha256");
   let size = 0;
-  let no = 0;
+  let partNo = 0;
   let head: Buffer = Buffer.alloc(0);
   for await (const part of inParts(stream as AsyncIterable<Buffer>)) {
     size += part.length;
     if (size > MAX_UPLOAD_BYTES) throw tooLarge(`The file is larger than ${MAX_UPLOAD_BYTES} bytes.`);
-    if (no === 0) head = Buffer.from(part.subarray(0, SNIFF_BYTES));
+    if (partNo === 0) head = Buffer.from(part.subarray(0, SNIFF_BYTES));
     hash.update(part);
-    await storePart(companyId, id, { no: no++, part });
+    await storePart(companyId, id, { no: partNo++, part });
   }
   if (size === 0) throw invalid({ file: ["The submitted file is empty."] });
   return { size, sha256: hash.digest(), head };

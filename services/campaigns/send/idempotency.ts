@@ -39,12 +39,12 @@ export const requestHash = (type: string, body: object): Buffer =>
     .update(`${type}\n${canonical(body)}`)
     .digest();
 
-export const earlierSend = (companyId: string, key: string, on?: Queryable): Promise<Earlier | undefined> =>
+export const earlierSend = (companyId: string, key: string, client?: Queryable): Promise<Earlier | undefined> =>
   queryOne<Earlier>(
     `select request_hash, response from idempotency_keys
      where company_id = $1 and key = $2 and created_at > now() - $3::interval`,
     [companyId, key, KEPT],
-    on,
+    client,
   );
 
 /**
@@ -54,9 +54,9 @@ export async function answerOf<T>(
   companyId: string,
   key: string,
   hash: Buffer,
-  on?: Queryable,
+  client?: Queryable,
 ): Promise<T | undefined> {
-  const earlier = await earlierSend(companyId, key, on);
+  const earlier = await earlierSend(companyId, key, client);
   if (!earlier) return undefined;
   if (!earlier.request_hash.equals(hash)) {
     throw conflict("This Idempotency-Key was used with another request body within the last 24 hours.");

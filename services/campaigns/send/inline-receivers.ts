@@ -32,8 +32,10 @@ function copiesError(field: "cc" | "bcc", copies: unknown): string | undefined {
   if (copies === undefined || copies === null) return undefined;
   if (!Array.isArray(copies)) return `has a '${field}' that is not a list of email addresses.`;
   if (copies.length > MAX_COPIES) return `has a '${field}' of more than ${MAX_COPIES} addresses.`;
-  const wrong = copies.findIndex((copy) => typeof copy !== "string" || !isAddress(addressText(copy)));
-  return wrong < 0 ? undefined : `has an invalid '${field}' at index ${wrong}. ${addressError(copies[wrong])}`;
+  const invalidAt = copies.findIndex((copy) => typeof copy !== "string" || !isAddress(addressText(copy)));
+  return invalidAt < 0
+    ? undefined
+    : `has an invalid '${field}' at index ${invalidAt}. ${addressError(copies[invalidAt])}`;
 }
 
 function isVariable(value: unknown, depth = 1): boolean {
@@ -44,8 +46,8 @@ function isVariable(value: unknown, depth = 1): boolean {
 function variablesError(receiver: Receiver): string | undefined {
   const names = Object.keys(receiver).filter((name) => !NOT_VARIABLES.has(name));
   if (names.length > MAX_VARIABLES) return `has more than ${MAX_VARIABLES} variables.`;
-  const wrong = names.find((name) => !isVariable(receiver[name]));
-  return wrong === undefined ? undefined : `has a variable '${wrong}' that is nested too deeply.`;
+  const invalidName = names.find((name) => !isVariable(receiver[name]));
+  return invalidName === undefined ? undefined : `has a variable '${invalidName}' that is nested too deeply.`;
 }
 
 export function receiverErrors(receivers: readonly Receiver[]): string[] {
@@ -91,10 +93,10 @@ export const storedReceivers = (receivers: readonly Receiver[]): StoredReceiver[
 export async function withoutErased(
   companyId: string,
   receivers: readonly StoredReceiver[],
-  on: Queryable,
+  client: Queryable,
 ): Promise<StoredReceiver[]> {
   const addresses = receivers.flatMap(({ email, cc, bcc }) => [email, ...(cc ?? []), ...(bcc ?? [])]);
-  const erased = await erasedAmong(companyId, addresses, on);
+  const erased = await erasedAmong(companyId, addresses, client);
   if (erased.size === 0) return [...receivers];
   const others = (copies: string[] | null) => {
     const left = copies?.filter((copy) => !erased.has(copy)) ?? [];

@@ -14,10 +14,10 @@ const BLOCKED = `
 export async function suppressedAmong(
   companyId: string,
   emails: readonly string[],
-  on?: Queryable,
+  client?: Queryable,
 ): Promise<Map<string, string>> {
-  const erased = await erasedAmong(companyId, emails, on);
-  const rows = await query<{ email: string; kind: string | null }>(BLOCKED, [companyId, emails], on);
+  const erased = await erasedAmong(companyId, emails, client);
+  const rows = await query<{ email: string; kind: string | null }>(BLOCKED, [companyId, emails], client);
   const sentences = rows
     .filter(({ kind }) => kind !== null)
     .map(({ email, kind }) => [email, SUPPRESSION_SENTENCES[kind!]!] as const);

@@ -18,7 +18,7 @@ const CHOICES = { page_size: MAX_CHOICES, ordering: "name" };
 const bodyOf = async (visit: CompanyVisit): Promise<string | null> =>
   (await callUnder(visit, "campaigns.ownText", { id: campaignId(visit) })).body;
 
-const read = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: campaignId(visit) });
+const readCampaign = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: campaignId(visit) });
 
 /**
  * Value of the datetime-local field: in the company's time zone, or the local time that is the same for all recipients.
@@ -35,7 +35,7 @@ const requireEditor = ({ company: { role } }: CompanyVisit) => requirePermission
 async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   requireEditor(visit);
   const [campaign, body, templates, lists, segments] = await Promise.all([
-    read(visit),
+    readCampaign(visit),
     bodyOf(visit),
     callIn(visit, "renderer.listTemplates", CHOICES),
     callIn(visit, "subscribers.listLists", CHOICES),
@@ -101,7 +101,7 @@ export const editCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
       requireEditor(visit);
-      const campaign = await read(visit);
+      const campaign = await readCampaign(visit);
       const changes = {
         ...changesOf(visit.form, campaign, await bodyOf(visit)),
         ...(await newTimeOf(visit, campaign)),

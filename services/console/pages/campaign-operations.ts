@@ -102,13 +102,13 @@ export async function duplicateCampaign(visit: CompanyVisit): Promise<Answer> {
 
 export async function resendCampaign(visit: CompanyVisit): Promise<Outcome | Answer> {
   const { subject = "", key = "" } = visit.form;
-  const made = await callIn(visit, "campaigns.resend", {
+  const resent = await callIn(visit, "campaigns.resend", {
     id: visit.params.id!,
     to: "non_openers",
     ...(subject.trim() === "" ? {} : { subject }),
     ...(key === "" ? {} : { idempotency_key: key }),
   });
-  return { goTo: toCampaign(visit, made.id), notice: "campaignMade" };
+  return { goTo: toCampaign(visit, resent.id), notice: "campaignMade" };
 }
 
 export async function deleteCampaign(visit: CompanyVisit): Promise<Answer> {

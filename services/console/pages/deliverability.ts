@@ -127,8 +127,10 @@ async function showOne(visit: CompanyVisit, { errors = {}, looks = false }: Show
 
 /** Next unused selector: fm1, fm2 … */
 export function nextSelector(server: Pick<Server, "dkim" | "dkim_waiting">): string {
-  const taken = new Set([server.dkim ?? [], server.dkim_waiting].flat().map(({ selector }) => selector.toLowerCase()));
-  for (let n = 1; ; n++) if (!taken.has(`fm${n}`)) return `fm${n}`;
+  const selectors = new Set(
+    [server.dkim ?? [], server.dkim_waiting].flat().map(({ selector }) => selector.toLowerCase()),
+  );
+  for (let n = 1; ; n++) if (!selectors.has(`fm${n}`)) return `fm${n}`;
 }
 
 export const domainPage = (visit: CompanyVisit): Promise<Answer> =>

@@ -73,7 +73,7 @@ function plotsOf({ growth, sending }: Stats): Plot[] {
 
 /** Totals of the period, for the tiles. */
 function totalsOf({ growth, sending }: Stats) {
-  const sum = (of: "sent" | "delivered" | "opens" | "clicks") => sending.reduce((all, day) => all + day[of], 0);
+  const sum = (metric: "sent" | "delivered" | "opens" | "clicks") => sending.reduce((all, day) => all + day[metric], 0);
   const gained = growth.reduce((all, day) => all + day.subscribed - day.unsubscribed - day.bounced, 0);
   return { sent: sum("sent"), delivered: sum("delivered"), opens: sum("opens"), clicks: sum("clicks"), gained };
 }

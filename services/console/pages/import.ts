@@ -162,13 +162,14 @@ async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}
   };
 }
 
-const read = (visit: CompanyVisit): Promise<Import> => callIn(visit, "subscribers.getImport", { id: visit.params.id! });
+const readImport = (visit: CompanyVisit): Promise<Import> =>
+  callIn(visit, "subscribers.getImport", { id: visit.params.id! });
 
 const mayChoose = (visit: CompanyVisit, state: Import): boolean =>
   state.startable && may(visit, "subscribers.startImport");
 
 export async function importStatePage(visit: CompanyVisit): Promise<Answer> {
-  const state = await read(visit);
+  const state = await readImport(visit);
   const isChoosing = state.status === "waiting" || visit.query.columns !== undefined;
   return isChoosing && mayChoose(visit, state)
     ? showColumns(visit, state, { form: state.status === "waiting" ? {} : askedBefore(state) })
@@ -200,9 +201,9 @@ async function settingsIn(visit: CompanyVisit, state: Import): Promise<ImportSet
 export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> {
   // Checked also if the form is only shown again.
   requirePermission("subscribers.startImport", { role: visit.company.role });
-  const state = await read(visit);
-  const again = (errors: Errors = {}) => showColumns(visit, state, { form: visit.form, errors });
-  if (visit.form.do === "look") return again();
+  const state = await readImport(visit);
+  const showAgain = (errors: Errors = {}) => showColumns(visit, state, { form: visit.form, errors });
+  if (visit.form.do === "look") return showAgain();
   return orAgain(async () => {
     const asked = await settingsIn(visit, state);
     const { list = "", new_list = "" } = visit.form;
@@ -212,20 +213,20 @@ export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> 
     // The new list is created only when the import starts, so that a dry run leaves nothing behind.
     const search = list === NEW_LIST ? `?${new URLSearchParams({ new_list })}` : "";
     return { goTo: `${pathOf(visit, state.id)}${search}` };
-  }, again);
+  }, showAgain);
 }
 
 /** Starts the import with the settings of the dry run. */
 export async function startImport(visit: CompanyVisit): Promise<Outcome | Answer> {
   requirePermission("subscribers.startImport", { role: visit.company.role });
-  const state = await read(visit);
+  const state = await readImport(visit);
   const { id, mapping, charset, on_conflict, header, date_order } = state;
   const name = visit.form.new_list ?? "";
   return orAgain(
     async () => {
       if (!state.startable) throw wrongState(t.fileGone);
-      const made = name === "" ? undefined : await callIn(visit, "subscribers.createList", { name });
-      const list_id = made?.id ?? state.list_id;
+      const newList = name === "" ? undefined : await callIn(visit, "subscribers.createList", { name });
+      const list_id = newList?.id ?? state.list_id;
       await callIn(visit, "subscribers.startImport", {
         id,
         mapping,
@@ -238,7 +239,7 @@ export async function startImport(visit: CompanyVisit): Promise<Outcome | Answer
       });
       return { goTo: pathOf(visit, id) };
     },
-    async (errors) => showState(visit, await read(visit), errors),
+    async (errors) => showState(visit, await readImport(visit), errors),
   );
 }
 
@@ -255,6 +256,6 @@ export async function discardImport(visit: CompanyVisit): Promise<Answer> {
 }
 
 export async function refusedRows(visit: CompanyVisit): Promise<Answer> {
-  const { id } = await read(visit);
+  const { id } = await readImport(visit);
   return download(visit, "subscribers.importErrors", { id }, "refused-rows.csv");
 }

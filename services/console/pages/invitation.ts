@@ -36,11 +36,11 @@ function refusal(visit: Visit, person: PersonVisit | undefined, error: unknown):
   if (isServiceError(error, "UNAUTHENTICATED")) {
     return signInForm(wayOf(visit), { sentences: [error.message], status: 401 });
   }
-  const over = (status: number, sentence: string, intro: string) =>
+  const showEnded = (status: number, sentence: string, intro: string) =>
     formPage({ title: t.title, intro, errors: { "": [sentence] }, status });
-  if (isServiceError(error, "NOT_FOUND")) return over(404, t.nowhere, t.another);
-  if (isServiceError(error, "GONE")) return over(410, error.message, t.another);
-  if (isServiceError(error, "FORBIDDEN")) return over(403, error.message, t.notMe);
+  if (isServiceError(error, "NOT_FOUND")) return showEnded(404, t.nowhere, t.another);
+  if (isServiceError(error, "GONE")) return showEnded(410, error.message, t.another);
+  if (isServiceError(error, "FORBIDDEN")) return showEnded(403, error.message, t.notMe);
   return undefined;
 }
 

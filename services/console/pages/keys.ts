@@ -39,14 +39,14 @@ export const makeKey = (visit: CompanyVisit): Promise<Outcome | Answer> =>
       const allowed = allowed_ips.split(/[\s,]+/).filter((text) => text !== "");
       const end = `${expires}T23:59:59`;
       const expires_at = isClock(end) ? await callUnder(visit, "accounts.instantOf", { clock: end }) : end;
-      const made = await callIn(visit, "accounts.createKey", {
+      const key = await callIn(visit, "accounts.createKey", {
         id: visit.company.id,
         name,
         ...(expires === "" ? {} : { expires_at }),
         ...(scopes.length > 0 ? { scopes } : {}),
         ...(allowed.length > 0 ? { allowed_ips: allowed } : {}),
       });
-      return show({ ...visit, form: {} }, { made });
+      return show({ ...visit, form: {} }, { made: key });
     },
     (errors) => show(visit, { errors }),
   );

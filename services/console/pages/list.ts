@@ -48,8 +48,8 @@ export function formCode({ companyId, list, attributes }: FormOf): string {
   ].join("\n");
 }
 
-const read = (visit: CompanyVisit) => callIn(visit, "subscribers.getList", { id: visit.params.id! });
-type List = Awaited<ReturnType<typeof read>>;
+const readList = (visit: CompanyVisit) => callIn(visit, "subscribers.getList", { id: visit.params.id! });
+type List = Awaited<ReturnType<typeof readList>>;
 
 const TABS = { "": t.members, settings: t.settings, form: t.form };
 
@@ -72,7 +72,7 @@ async function showPeople(visit: CompanyVisit, errors: Errors = {}): Promise<Ans
   const status = SUBSCRIBER_STATUSES.find((one) => one === query.status);
   const asked = { id, ...askedOf(query), ...orderingIn(query, ORDERINGS), ...(status ? { status } : {}) };
   const [list, { results, ...paging }] = await Promise.all([
-    read(visit),
+    readList(visit),
     callIn(visit, "subscribers.listMembers", asked),
   ]);
   return tabOf(visit, list, "", {
@@ -95,7 +95,7 @@ async function showSettings(visit: CompanyVisit, errors: Errors = {}): Promise<A
   requireMay(visit, "subscribers.updateList");
   const { form } = visit;
   const [list, company] = await Promise.all([
-    read(visit),
+    readList(visit),
     callIn(visit, "accounts.getCompany", { id: visit.company.id }),
   ]);
   return tabOf(visit, list, "settings", {
@@ -116,7 +116,7 @@ export async function listFormPage(visit: CompanyVisit): Promise<Answer> {
   requireMay(visit, "subscribers.updateList");
   const { id: companyId, timezone } = visit.company;
   const [list, company, dropped] = await Promise.all([
-    read(visit),
+    readList(visit),
     callIn(visit, "accounts.getCompany", { id: companyId }),
     callUnder(visit, "subscribers.droppedSignUps", {}),
   ]);
@@ -152,7 +152,7 @@ export const changeList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
 export const addToList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
-      const { id } = await read(visit);
+      const { id } = await readList(visit);
       const { email } = await callIn(visit, "subscribers.create", { email: visit.form.email ?? "", lists: [id] });
       return withResult(visit, `lists/${id}`, { text: t.added(email) });
     },
@@ -160,7 +160,7 @@ export const addToList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   );
 
 export async function deleteList(visit: CompanyVisit): Promise<Answer> {
-  const { id, name } = await read(visit);
+  const { id, name } = await readList(visit);
   await callIn(visit, "subscribers.removeList", { id });
   return withResult(visit, "lists", { text: t.deleted(name) });
 }

@@ -40,8 +40,8 @@ export const makeList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
       const { name = "", description = "" } = visit.form;
-      const made = await callIn(visit, "subscribers.createList", { name, description });
-      return withResult(visit, `lists/${made.id}`, { text: t.made(made.name) });
+      const list = await callIn(visit, "subscribers.createList", { name, description });
+      return withResult(visit, `lists/${list.id}`, { text: t.made(list.name) });
     },
     (errors) => show(visit, errors),
   );

@@ -92,15 +92,15 @@ export async function historyOf(visit: CompanyVisit, recipient: string, here: st
   ]);
   const moments: TimelineEntry[] = [];
   const left = { mails: mails.results.map(ofMail), events: events.results.map(ofEvent) };
-  const taken = { mails: 0, events: 0 };
+  const used = { mails: 0, events: 0 };
   while (moments.length < PAGE_SIZE) {
-    const [mail, event] = [left.mails[taken.mails], left.events[taken.events]];
+    const [mail, event] = [left.mails[used.mails], left.events[used.events]];
     if (!mail && !event) break;
     const isMail = !event || (mail !== undefined && mail.at > event.at);
     moments.push(isMail ? mail! : event);
-    taken[isMail ? "mails" : "events"] += 1;
+    used[isMail ? "mails" : "events"] += 1;
   }
-  const next = { mails: from.mails + taken.mails, events: from.events + taken.events };
+  const next = { mails: from.mails + used.mails, events: from.events + used.events };
   const hasMore = next.mails < mails.count || next.events < events.count;
   const query = new URLSearchParams({ mails: `${next.mails}`, events: `${next.events}` });
   return {

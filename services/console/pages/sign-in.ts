@@ -35,7 +35,16 @@ export function signInForm(
   { email = "", sentences = [], codeNeeded = false, status = 200, isEnded = false }: ShowOptions,
 ): Answer {
   const isRegistrationOpen = config().REGISTRATION === "open";
-  const values = { action, unseen, email, sentences, codeNeeded, isEnded, isRegistrationOpen, accepts: unseen.token !== undefined };
+  const values = {
+    action,
+    unseen,
+    email,
+    sentences,
+    codeNeeded,
+    isEnded,
+    isRegistrationOpen,
+    accepts: unseen.token !== undefined,
+  };
   return { view: "sign-in", title: messages.signIn.title, values, status };
 }
 

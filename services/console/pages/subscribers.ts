@@ -158,10 +158,10 @@ async function addAll(visit: CompanyVisit, { chosen, list, back }: ListChange): 
 /** Offers undo only if every selected subscriber was on the list; otherwise undoing would add people who never were. */
 async function removeAll(visit: CompanyVisit, { chosen, list, back }: ListChange): Promise<Answer> {
   const done = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, remove_from_lists: [list.id] });
-  const of = affectedCount(chosen, done.removed);
+  const total = affectedCount(chosen, done.removed);
   const undo = { path: "subscribers/bulk", fields: { ...fieldsOf(chosen, visit), do: "add", list: list.id } };
-  const text = withUnfinishedHint(messages.people.removed(done.removed, of, list.name), done);
-  return withResult(visit, back, { text, ...(!("filter" in chosen) && done.removed === of ? { undo } : {}) });
+  const text = withUnfinishedHint(messages.people.removed(done.removed, total, list.name), done);
+  return withResult(visit, back, { text, ...(!("filter" in chosen) && done.removed === total ? { undo } : {}) });
 }
 
 /** Actions that need confirmation; the question shows the number of subscribers. */
@@ -222,8 +222,11 @@ const exportChosen = (visit: CompanyVisit, chosen: Selection): RawResponse =>
 
 export function bulkAction(visit: CompanyVisit): Promise<Outcome | Answer> {
   const { query, path } = listPageOf(visit);
-  const again = (errors: Errors) => showList({ ...visit, query, form: {} }, asBulkErrors(errors));
-  const refused = async (sentence: string): Promise<Answer> => ({ ...(await again({ "": [sentence] })), status: 400 });
+  const showAgain = (errors: Errors) => showList({ ...visit, query, form: {} }, asBulkErrors(errors));
+  const refused = async (sentence: string): Promise<Answer> => ({
+    ...(await showAgain({ "": [sentence] })),
+    status: 400,
+  });
   return orAgain(async () => {
     const chosen = selectionIn(visit.form, query);
     const { do: work, list: listId } = visit.form;
@@ -236,5 +239,5 @@ export function bulkAction(visit: CompanyVisit): Promise<Outcome | Answer> {
     const list = await callIn(visit, "subscribers.getList", { id: listId });
     const moving = { chosen, list, back: path };
     return work === "remove" ? removeAll(visit, moving) : addAll(visit, moving);
-  }, again);
+  }, showAgain);
 }

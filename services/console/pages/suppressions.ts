@@ -61,12 +61,12 @@ export const suppress = (visit: CompanyVisit): Promise<Outcome | Answer> =>
       const { what = "", reason = "" } = visit.form;
       const kind = kindOf(visit.form.kind);
       const target = what.includes("@") && !what.trim().startsWith("@") ? { email: what } : { domain: what };
-      const made = await callIn(visit, "subscribers.createSuppression", {
+      const suppression = await callIn(visit, "subscribers.createSuppression", {
         ...target,
         reason,
         ...(kind ? { kind } : {}),
       });
-      return withResult(visit, "suppressions", { text: t.suppressed(made.email ?? made.domain ?? what) });
+      return withResult(visit, "suppressions", { text: t.suppressed(suppression.email ?? suppression.domain ?? what) });
     },
     (errors) => show(visit, { errors }),
   );
@@ -76,10 +76,10 @@ export async function liftSuppression(visit: CompanyVisit): Promise<Answer> {
   const id = visit.params.id!;
   const { email, domain, kind, reason } = await callIn(visit, "subscribers.getSuppression", { id });
   await callIn(visit, "subscribers.removeSuppression", { id });
-  const what = email ?? domain ?? "";
+  const address = email ?? domain ?? "";
   return withResult(visit, "suppressions", {
-    text: t.lifted(what),
-    undo: { path: "suppressions", fields: { what, kind, reason } },
+    text: t.lifted(address),
+    undo: { path: "suppressions", fields: { what: address, kind, reason } },
   });
 }
 

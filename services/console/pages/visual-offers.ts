@@ -22,8 +22,8 @@ export async function fieldsFor(visit: CompanyVisit): Promise<{ name: string; sa
   };
   const ofCompany = { "company.name": visit.company.name };
   const known = Object.entries({ ...SAMPLES, ...ofCompany }).map(([name, sample]) => ({ name, sample }));
-  const own = names.filter((name) => IS_VARIABLE.test(name)).map((name) => ({ name, sample: sampleOf(name) }));
-  return [...known, ...own];
+  const variables = names.filter((name) => IS_VARIABLE.test(name)).map((name) => ({ name, sample: sampleOf(name) }));
+  return [...known, ...variables];
 }
 
 export async function brandFor(visit: CompanyVisit): Promise<Brand> {

@@ -75,7 +75,8 @@ interface ShowOptions {
   secret?: { text: string; says: string };
 }
 
-const read = (visit: CompanyVisit): Promise<Endpoint> => callIn(visit, "webhooks.get", { id: visit.params.id! });
+const readEndpoint = (visit: CompanyVisit): Promise<Endpoint> =>
+  callIn(visit, "webhooks.get", { id: visit.params.id! });
 
 const pathOf = (visit: CompanyVisit, rest = "") => companyPath(visit, `webhooks/${visit.params.id}${rest}`);
 
@@ -85,7 +86,7 @@ async function show(visit: CompanyVisit, { errors = {}, secret }: ShowOptions = 
   const status = WEBHOOK_DELIVERY_STATUSES.find((one) => one === query.status);
   const type = WEBHOOK_EVENT_TYPES.find((one) => one === query.event);
   const [endpoint, deliveries] = await Promise.all([
-    read(visit),
+    readEndpoint(visit),
     callIn(visit, "webhooks.listDeliveries", {
       ...askedOf(query),
       id,
@@ -132,7 +133,7 @@ export const changeWebhook = (visit: CompanyVisit): Promise<Outcome | Answer> =>
 const switched =
   (disabled: boolean) =>
   async (visit: CompanyVisit): Promise<Answer> => {
-    const { id, url, events } = await read(visit);
+    const { id, url, events } = await readEndpoint(visit);
     await callIn(visit, "webhooks.update", { id, url, events, disabled });
     return { goTo: pathOf(visit), notice: "saved" };
   };
@@ -161,7 +162,7 @@ const MAX_PAYLOAD_CHARS = 20_000;
 export async function deliveryPage(visit: CompanyVisit): Promise<Answer> {
   const { id = "", delivery: delivery_id = "" } = visit.params;
   const [endpoint, delivery] = await Promise.all([
-    read(visit),
+    readEndpoint(visit),
     callIn(visit, "webhooks.getDelivery", { id, delivery_id }),
   ]);
   const payload = JSON.stringify(delivery.payload, null, 2);

@@ -28,13 +28,13 @@ export function pathReader(route: Route, contract: ActionContract): (context: Co
   const types = new Map(names.map((name) => [name, properties[name] ? typeOf(properties[name]) : null]));
   const uuids = new Set(names.filter((name) => properties[name]?.format === "uuid"));
   return ({ params }) => {
-    const read: Params = {};
+    const values: Params = {};
     for (const name of names) {
       const value = params[name]!;
       if (uuids.has(name) ? !isUuid(value) : value.includes("\0")) throw notFound();
-      read[name] = coerce(types.get(name) ?? null, value);
+      values[name] = coerce(types.get(name) ?? null, value);
     }
-    return read;
+    return values;
   };
 }
 
@@ -56,9 +56,9 @@ function coerce(type: string | null, text: string): unknown {
 /** Converts the texts of a form to the numbers and booleans of the contract. */
 export function formReader(contract: ActionContract): (fields: Params) => Params {
   const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
-  const read = (name: string, value: unknown) =>
+  const coerced = (name: string, value: unknown) =>
     typeof value === "string" ? coerce(types.get(name) ?? null, value) : value;
-  return (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, read(name, value)]));
+  return (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, coerced(name, value)]));
 }
 
 /** Follows Django REST framework: a page that is not a number is a 404, an invalid page size means the default. */
@@ -82,15 +82,15 @@ export function queryReader(route: Route, contract: ActionContract): (context: C
   const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
   const filters = new Set(filtersOf(contract));
   return (context) => {
-    const read: Params = {};
-    if (context.querystring === "") return read;
+    const values: Params = {};
+    if (context.querystring === "") return values;
     for (const [name, value] of Object.entries(parse(context.querystring))) {
       const type = types.get(name);
       const texts = valuesOf(value);
       if (type === undefined || texts.length === 0) continue;
-      read[name] = filters.has(name) && texts.length > 1 ? texts : coerce(type, texts.at(-1)!);
+      values[name] = filters.has(name) && texts.length > 1 ? texts : coerce(type, texts.at(-1)!);
     }
-    if (route.answer === "list") coercePaging(read);
-    return read;
+    if (route.answer === "list") coercePaging(values);
+    return values;
   };
 }

@@ -14,11 +14,11 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 const methodOf = ({ method = "" }: IncomingMessage) => (METHODS.has(method) ? method : "_OTHER");
 
 function beginRequestSpan(request: IncomingMessage): Span | undefined {
-  const by = tracer();
-  if (!by) return undefined;
+  const requestTracer = tracer();
+  if (!requestTracer) return undefined;
   const method = methodOf(request);
   const start = { name: method, kind: SpanKind.SERVER, attributes: { "http.request.method": method } };
-  return by.beginRequest(start, request.headers.traceparent);
+  return requestTracer.beginRequest(start, request.headers.traceparent);
 }
 
 export async function requestSpan(context: Context, next: Next): Promise<void> {

@@ -78,7 +78,7 @@ export function share({ paths, webhooks, schemas, responses }: Shared): Shared {
   for (const [name, schema] of Object.entries(schemas)) mapped(schema, name, count);
 
   const names = new Map<string, string>();
-  const taken: Record<Kind, Set<string>> = {
+  const usedNames: Record<Kind, Set<string>> = {
     schemas: new Set([...Object.keys(schemas), ...PLATFORM_TYPES]),
     responses: new Set(Object.keys(responses)),
   };
@@ -88,8 +88,8 @@ export function share({ paths, webhooks, schemas, responses }: Shared): Shared {
     // The same operation also accepts a shorter body as a form.
     const longer = name === `${scope}Body` ? `${scope}JsonBody` : `${plain}Of${scope}`;
     const candidates = [plain, longer, ...Array.from({ length: 99 }, (_, at) => `${plain}${at + 2}`)];
-    const chosen = candidates.find((one) => !taken[kind].has(one))!;
-    taken[kind].add(chosen);
+    const chosen = candidates.find((one) => !usedNames[kind].has(one))!;
+    usedNames[kind].add(chosen);
     names.set(key, chosen);
   }
 

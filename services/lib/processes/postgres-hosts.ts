@@ -88,8 +88,8 @@ async function findWritable(urls: readonly string[], last: string | undefined): 
   const check = (url: string) => probe(url).then(() => url);
   // Tries the last one first: in a split brain, this process stays with one of them.
   if (last) {
-    const same = await check(last).catch(() => undefined);
-    if (same) return same;
+    const confirmed = await check(last).catch(() => undefined);
+    if (confirmed) return confirmed;
   }
   try {
     return await Promise.any(urls.map(check));

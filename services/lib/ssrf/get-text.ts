@@ -11,7 +11,7 @@ interface Bounds {
 /** The server answered with something else. */
 export class OtherAnswer extends Error {}
 
-function read(response: IncomingMessage, maxBytes: number): Promise<string> {
+function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -33,7 +33,7 @@ async function get(url: URL, address: PinnedAddress, { maxBytes }: Bounds, signa
     response.destroy();
     throw new OtherAnswer(`It answered ${response.statusCode}.`);
   }
-  return read(response, maxBytes);
+  return readBody(response, maxBytes);
 }
 
 /** Returns the body of a 200. Rejects for any other answer, and for a host outside the public internet (HostError). */

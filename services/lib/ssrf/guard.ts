@@ -101,7 +101,7 @@ export async function resolvePublic(
   }
   if (addresses.length === 0) throw new HostError("dns", `The host name ${host} has no address.`);
   const mayUse = (address: string) => allowPrivate || isPublicAddress(address) || allowsAddress(hosts, address);
-  const bad = addresses.find((address) => !mayUse(address));
-  if (bad) throw new HostError("refused", `The host ${host} is not on the public internet (${bad}).`);
+  const refused = addresses.find((address) => !mayUse(address));
+  if (refused) throw new HostError("refused", `The host ${host} is not on the public internet (${refused}).`);
   return addresses.map(pinned);
 }

@@ -150,8 +150,9 @@ export function foreignTags(source: string): ForeignTag[] {
     let left = part;
     for (const { product, pattern, ours } of FORMS) {
       left = left.replace(pattern, (text: string, first: string, second: unknown) => {
-        const said = ours(first, typeof second === "string" ? second : undefined);
-        if (found.size < MAX_FOUND) found.set(text, { text, product, ...(said === undefined ? {} : { ours: said }) });
+        const translation = ours(first, typeof second === "string" ? second : undefined);
+        if (found.size < MAX_FOUND)
+          found.set(text, { text, product, ...(translation === undefined ? {} : { ours: translation }) });
         return "\0";
       });
     }
@@ -167,8 +168,8 @@ function translated(source: string, takesBlocks: boolean): string {
     FORMS.reduce(
       (text, { pattern, ours }) =>
         text.replace(pattern, (all: string, first: string, second: unknown) => {
-          const said = ours(first, typeof second === "string" ? second : undefined);
-          return said === undefined || (isBlock(said) && !takesBlocks) ? all : said;
+          const translation = ours(first, typeof second === "string" ? second : undefined);
+          return translation === undefined || (isBlock(translation) && !takesBlocks) ? all : translation;
         }),
       part,
     ),
@@ -177,8 +178,8 @@ function translated(source: string, takesBlocks: boolean): string {
 
 /** Translates foreign placeholders to ours; conditions only if all of them can be translated. */
 export function withoutForeignTags(source: string, kind: Kind): string {
-  const whole = translated(source, true);
-  return compileTemplate(whole, kind).errors ? translated(source, false) : whole;
+  const translation = translated(source, true);
+  return compileTemplate(translation, kind).errors ? translated(source, false) : translation;
 }
 
 export const isMjml = (body: string): boolean => /<mj(?:ml|-[a-z]+)[\s/>]/i.test(body);

@@ -9,9 +9,9 @@ const isBlock = ({ type }: Tag) => type !== "value";
 /** Prefix of words that the template does not contain itself. */
 function unusedIn(source: string): string {
   const lower = source.toLowerCase();
-  let no = 0;
-  while (lower.includes(`tag${no}x`)) no++;
-  return `tag${no}x`;
+  let nextKey = 0;
+  while (lower.includes(`tag${nextKey}x`)) nextKey++;
+  return `tag${nextKey}x`;
 }
 
 export class TagsAside {
@@ -56,11 +56,11 @@ export class TagsAside {
 
   /** Restores the kept parts; tags remain words. */
   withParts(text: string): string {
-    return text.replace(this.#word, (word, no) => (this.#texts.has(Number(no)) ? this.#kept[Number(no)]! : word));
+    return text.replace(this.#word, (word, key) => (this.#texts.has(Number(key)) ? this.#kept[Number(key)]! : word));
   }
 
   restored(text: string): string {
-    return this.withParts(text).replace(this.#word, (_, no) => this.#kept[Number(no)]!);
+    return this.withParts(text).replace(this.#word, (_, key) => this.#kept[Number(key)]!);
   }
 
   withoutWords(part: string): string {
@@ -95,7 +95,7 @@ export class TagsAside {
   }
 
   /** The tag as written. */
-  tagOf(no: number): string {
-    return this.#kept[no]!;
+  tagOf(key: number): string {
+    return this.#kept[key]!;
   }
 }

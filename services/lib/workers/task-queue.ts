@@ -49,8 +49,8 @@ export class TaskQueue {
   #refuseTooMuch(companyId: string, size: number): void {
     const { maxWaitingPerCompany, maxWaitingTotal } = this.#bounds;
     const all = [...this.#waiting];
-    const own = all.filter((one) => one.companyId === companyId);
-    if (sizeOf(own) + size > maxWaitingPerCompany || sizeOf(all) + size > maxWaitingTotal)
+    const ownTasks = all.filter((one) => one.companyId === companyId);
+    if (sizeOf(ownTasks) + size > maxWaitingPerCompany || sizeOf(all) + size > maxWaitingTotal)
       throw throttled(RETRY_SECONDS);
   }
 

@@ -176,8 +176,8 @@ export function longWorkFindings(work: LongWork): Finding[] {
 export function tableFindings(tables: readonly TableState[]): Finding[] {
   const dirty = tables.filter(({ live, dead }) => dead > MANY_DEAD && dead > DEAD_SHARE * live);
   const unknown = tables.filter(({ was_analyzed }) => !was_analyzed);
-  const names = (some: readonly TableState[]) =>
-    some
+  const names = (tables: readonly TableState[]) =>
+    tables
       .slice(0, 5)
       .map(({ name }) => name)
       .join(", ");

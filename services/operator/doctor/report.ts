@@ -18,7 +18,8 @@ export function reportOf(found: readonly Finding[], all: boolean): string {
   const findings = SEVERITY.filter((state) => all || state !== "ok").flatMap((wanted) =>
     found.filter(({ state }) => state === wanted),
   );
-  const width = (of: (finding: Finding) => string) => Math.max(0, ...findings.map((finding) => of(finding).length));
+  const width = (textOf: (finding: Finding) => string) =>
+    Math.max(0, ...findings.map((finding) => textOf(finding).length));
   const areaWidth = width(({ area }) => area);
   const checkWidth = width(({ check }) => check);
   const lines = findings.flatMap(({ area, check, state, found, advice }) => [

@@ -19,10 +19,10 @@ const numberOf = (info: string, name: string): number =>
 /** `info` is the answer to INFO MEMORY. */
 export function redisMemoryFinding(info: string): Finding {
   const used = numberOf(info, "used_memory");
-  const most = numberOf(info, "maxmemory");
-  if (most === 0) return ofRedis.ok("memory", `${sizeText(used)}, without a limit`);
-  const found = `${sizeText(used)} of ${sizeText(most)}`;
-  if (used < FULL_SHARE * most) return ofRedis.ok("memory", found);
+  const maxMemory = numberOf(info, "maxmemory");
+  if (maxMemory === 0) return ofRedis.ok("memory", `${sizeText(used)}, without a limit`);
+  const found = `${sizeText(used)} of ${sizeText(maxMemory)}`;
+  if (used < FULL_SHARE * maxMemory) return ofRedis.ok("memory", found);
   return ofRedis.warn(
     "memory",
     found,

@@ -24,9 +24,9 @@ const orDash = (value: number | null, text: (value: number) => string): string =
 
 /** "40s", "12m", "3h 05m", "2d 4h". */
 export function duration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 60) return `${whole}s`;
-  const minutes = Math.floor(whole / 60);
+  const wholeSeconds = Math.max(0, Math.round(seconds));
+  if (wholeSeconds < 60) return `${wholeSeconds}s`;
+  const minutes = Math.floor(wholeSeconds / 60);
   if (minutes < 60) return `${minutes}m`;
   const hours = Math.floor(minutes / 60);
   if (hours < 24) return `${hours}h ${String(minutes % 60).padStart(2, "0")}m`;
@@ -44,8 +44,8 @@ function memoryOf({ memory_bytes, memory_limit_bytes }: Overview["nodes"][number
 function summaryOf({ at, nodes }: Overview): string {
   const ready = nodes.filter(({ state }) => state === "ready").length;
   const senders = nodes.flatMap(({ sender }) => sender ?? []);
-  const sum = (of: (sender: (typeof senders)[number]) => number) =>
-    senders.reduce((total, sender) => total + of(sender), 0);
+  const sum = (valueOf: (sender: (typeof senders)[number]) => number) =>
+    senders.reduce((total, sender) => total + valueOf(sender), 0);
   const versions = [...new Set(nodes.flatMap(({ version }) => version ?? []))].sort();
   return [
     `Flockmail ${versions.join(" and ")}`.trim(),
@@ -175,8 +175,14 @@ function cell<T>({ width, right, text }: Column<T>, row: T, rest: number): strin
 /**
  * A heading and one row each, in at most `most` lines. The last line says how many more there are (`of` is the total).
  */
-function section<T>(columns: Column<T>[], rows: readonly T[], width: number, most: number, of = rows.length): string[] {
-  if (most < 2) return [];
+function section<T>(
+  columns: Column<T>[],
+  rows: readonly T[],
+  width: number,
+  maxRows: number,
+  total = rows.length,
+): string[] {
+  if (maxRows < 2) return [];
   const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0) + GAP, 0);
   const line = (cells: string[]) => fitted(cells.join(" "), width).trimEnd();
   const heading = line(
@@ -185,9 +191,9 @@ function section<T>(columns: Column<T>[], rows: readonly T[], width: number, mos
       return right ? fittedRight(name, given) : fitted(name, given);
     }),
   );
-  const fit = of <= most - 1 ? of : most - 2;
+  const fit = total <= maxRows - 1 ? total : maxRows - 2;
   const shownRows = rows.slice(0, fit).map((row) => line(columns.map((column) => cell(column, row, width - fixed))));
-  const left = of - shownRows.length;
+  const left = total - shownRows.length;
   return [heading, ...shownRows, ...(left > 0 ? [fitted(`… and ${left} more`, width).trimEnd()] : [])];
 }
 
@@ -210,8 +216,8 @@ export function screenOf(overview: Overview | undefined, { width, height }: Size
   ].map(cut);
   // Empty lines between the sections.
   const room = height - head.length - 2;
-  const most = nodesMost(room, nodes.length, unfinished_campaigns);
-  const upper = section(NODE_COLUMNS, nodes, width, most);
+  const maxNodes = nodesMost(room, nodes.length, unfinished_campaigns);
+  const upper = section(NODE_COLUMNS, nodes, width, maxNodes);
   const lower =
     campaigns.length > 0
       ? section(campaignColumns(width), campaigns, width, room - upper.length, unfinished_campaigns)

@@ -55,9 +55,9 @@ export function bodiesOf(source: Source): Bodies {
       ...(text.errors && { text_body: text.errors }),
     });
   const hasUnsubscribe = showsAlways(source.body, "unsubscribe_url");
-  const whole = source.isTransactional || hasUnsubscribe ? source.body : withFooter(source.body, source);
-  const tokens = markLinks(whole);
-  const { nodes } = parse(withHiddenText(tokens, whole, source, subject.template, preheader.template));
+  const withFooters = source.isTransactional || hasUnsubscribe ? source.body : withFooter(source.body, source);
+  const tokens = markLinks(withFooters);
+  const { nodes } = parse(withHiddenText(tokens, withFooters, source, subject.template, preheader.template));
   const makeText = isBlank(source.textBody) ? () => textNodes(tokens) : () => ownTextNodes(source, text.template);
   return { subject: subject.template.nodes, html: nodes, text: makeText, links: trackedLinks(nodes) };
 }
@@ -80,8 +80,8 @@ function withHiddenText(
 /** Returns nodes of a text part that the author wrote, in which nothing is markup. */
 function ownTextNodes(source: Source, { nodes }: Template): Node[] {
   const hasUnsubscribe = source.isTransactional || writesAlways(nodes, "unsubscribe_url");
-  const whole = hasUnsubscribe ? source.textBody! : withTextFooter(source.textBody!, source, source.body);
-  const tokens = withValuesInAddresses(tokenize(whole).tokens);
+  const withFooters = hasUnsubscribe ? source.textBody! : withTextFooter(source.textBody!, source, source.body);
+  const tokens = withValuesInAddresses(tokenize(withFooters).tokens);
   return parse(tokens.map((token) => (token.type === "value" ? { ...token, raw: false } : token))).nodes;
 }
 

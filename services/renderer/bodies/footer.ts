@@ -15,9 +15,9 @@ const LANGUAGE = /<html\s[^<>]*?\blang\s*=\s*["']?([a-z]{2})(?:-[\w-]*)?["'\s>]/
 
 function wordsFor(body: string) {
   const code = LANGUAGE.exec(body)?.[1]?.toLowerCase() ?? "";
-  const own = Object.hasOwn(catalogues, code) ? catalogues[code] : undefined;
+  const catalogue = Object.hasOwn(catalogues, code) ? catalogues[code] : undefined;
   // Sets `lang`: a screen reader would otherwise pronounce the English words by the rules of the body's language.
-  return { ...(own ?? catalogues.en!).mailFooter, mark: own ? "" : ' lang="en"' };
+  return { ...(catalogue ?? catalogues.en!).mailFooter, mark: catalogue ? "" : ' lang="en"' };
 }
 
 interface Company {

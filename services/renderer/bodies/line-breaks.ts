@@ -30,16 +30,16 @@ const textAt = (tokens: readonly Token[], i: number) => {
 function withBreaksBeforeLoops(tokens: readonly Token[]): Token[] {
   const ends = endsOfLoops(tokens);
   const out: Token[] = [];
-  let taken = 0;
+  let removed = 0;
   tokens.forEach((token, i) => {
-    if (token.type === "text" && taken > 0) {
-      out.push({ ...token, text: token.text.slice(taken) });
-      taken = 0;
+    if (token.type === "text" && removed > 0) {
+      out.push({ ...token, text: token.text.slice(removed) });
+      removed = 0;
       return;
     }
     if (token.type === "each" && trailingBreaks(textAt(tokens, ends.get(i)! - 1)) > 0) {
-      taken = leadingBreaks(textAt(tokens, i + 1));
-      const missing = taken - trailingBreaks(textAt(tokens, i - 1));
+      removed = leadingBreaks(textAt(tokens, i + 1));
+      const missing = removed - trailingBreaks(textAt(tokens, i - 1));
       if (missing > 0) out.push({ type: "text", text: "\n".repeat(missing), at: token.at });
     }
     out.push(token);
@@ -59,8 +59,8 @@ export function joinedLines(given: readonly Token[]): Token[] {
   let afterBlock = true;
   return tokens.map((token) => {
     if (token.type === "text") {
-      const own = leadingBreaks(token.text);
-      const text = afterBlock ? token.text.slice(Math.max(0, own - Math.max(0, 2 - breaks))) : token.text;
+      const ownBreaks = leadingBreaks(token.text);
+      const text = afterBlock ? token.text.slice(Math.max(0, ownBreaks - Math.max(0, 2 - breaks))) : token.text;
       breaks = /^\n*$/.test(text) ? breaks + text.length : trailingBreaks(text);
       if (text !== "") afterBlock = false;
       return { ...token, text };

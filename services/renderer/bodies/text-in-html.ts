@@ -19,8 +19,8 @@ export function textInHtml(body: readonly (Token | MarkToken)[], text: readonly 
   return body.flatMap((token) => {
     if (token.type !== "text" || !token.text.includes(PLACEHOLDER)) return [token];
     return token.text.split(PLACEHOLDER).flatMap((part, i): Token[] => {
-      const own: Token[] = part === "" ? [] : [{ ...token, text: part }];
-      return i === 0 ? own : [...escaped, ...own];
+      const tokens: Token[] = part === "" ? [] : [{ ...token, text: part }];
+      return i === 0 ? tokens : [...escaped, ...tokens];
     });
   });
 }

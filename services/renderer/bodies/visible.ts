@@ -13,9 +13,9 @@ const isVariable = (node: Node, isOne: (name: string) => boolean): boolean =>
 export function writesAlways(nodes: readonly Node[], name: string): boolean {
   return nodes.some((node) => {
     // Encoded it is the part of another address, and nothing that can be followed.
-    if (node.kind === "value") return !node.urlEncoded && isVariable(node, (own) => own === name);
+    if (node.kind === "value") return !node.urlEncoded && isVariable(node, (variable) => variable === name);
     if (node.kind !== "if" || !writesAlways(node.body, name)) return false;
-    return isVariable(node, (own) => ALWAYS_SET.has(own)) || writesAlways(node.otherwise, name);
+    return isVariable(node, (variable) => ALWAYS_SET.has(variable)) || writesAlways(node.otherwise, name);
   });
 }
 

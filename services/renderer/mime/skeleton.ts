@@ -78,8 +78,8 @@ function part(opening: string, nodes: readonly Node[], program: MakeProgram, end
 }
 
 /** "=_" cannot occur in quoted-printable or base64 text, so that no content can end its part. */
-const boundaryOf = (key: Buffer, campaignId: string, no: number): string =>
-  `=_${createHmac("sha256", key).update(`${campaignId} ${no}`).digest("hex").slice(0, 32)}`;
+const boundaryOf = (key: Buffer, campaignId: string, index: number): string =>
+  `=_${createHmac("sha256", key).update(`${campaignId} ${index}`).digest("hex").slice(0, 32)}`;
 
 function listId(name: string, id: string): string {
   const field = `List-Id: ${quotedPhrase(name, "List-Id: ".length)}`;

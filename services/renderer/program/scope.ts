@@ -102,8 +102,8 @@ function otherSpelling(data: Data, name: string): string | null {
 /** An own property, by another case of its name where that names one only. */
 function ownAnyCase(data: Data, name: string): unknown {
   if (Object.hasOwn(data, name)) return data[name];
-  const other = otherSpelling(data, name);
-  return other === null ? undefined : data[other];
+  const spelling = otherSpelling(data, name);
+  return spelling === null ? undefined : data[spelling];
 }
 
 const ownValue = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined);
@@ -121,8 +121,8 @@ function dig(value: unknown, steps: readonly string[], property: typeof ownValue
 /** A field whose name contains a dot is found by its full name before the dot is taken as a path separator. */
 function find(data: Data, name: string, steps: readonly string[], property: typeof ownValue): unknown {
   if (data === NOTHING) return undefined;
-  const whole = property(data, name);
-  return whole === undefined && steps.length > 1 ? dig(data, steps, property) : whole;
+  const value = property(data, name);
+  return value === undefined && steps.length > 1 ? dig(data, steps, property) : value;
 }
 
 const findIn = (scope: Scope, name: string, steps: readonly string[], property: typeof ownValue): unknown =>

@@ -41,8 +41,8 @@ const ASCII_LINE = /^[\x20-\x7e]*$/;
 /** Text prepared for base64: UTF-8 bytes as latin1 characters, lines ended by CRLF. */
 export function utf8Bytes(text: string): string {
   if (ASCII_LINE.test(text)) return text;
-  const lines = /[\r\n]/.test(text) ? text.replace(/\r\n?|\n/g, "\r\n") : text;
-  return Buffer.from(lines).toString("latin1");
+  const crlfText = /[\r\n]/.test(text) ? text.replace(/\r\n?|\n/g, "\r\n") : text;
+  return Buffer.from(crlfText).toString("latin1");
 }
 
 // Printable ASCII that neither HTML nor quoted-printable changes.

@@ -69,9 +69,9 @@ export class BatchAdmission {
   /** False: the server's configuration need not be read. */
   mayServe({ company_id, is_transactional }: ClaimableCampaign): boolean {
     if (is_transactional) return true;
-    const own = this.#batchesOf.get(company_id) ?? 0;
-    if (this.#batches < this.#softLimit) return own < MAX_BATCHES_PER_COMPANY;
-    return own === 0 && this.#batches < HARD_CAP_FACTOR * this.#softLimit;
+    const companyBatches = this.#batchesOf.get(company_id) ?? 0;
+    if (this.#batches < this.#softLimit) return companyBatches < MAX_BATCHES_PER_COMPANY;
+    return companyBatches === 0 && this.#batches < HARD_CAP_FACTOR * this.#softLimit;
   }
 
   /** Reserves a batch if the limits allow it. */

@@ -29,9 +29,9 @@ const isEncrypted = ({ useTls, tlsMode }: Pick<Target, "useTls" | "tlsMode">) =>
 export function passwordError(stored: Target, given: Partial<Target>): FieldErrors {
   const { host, port, username, useTls, tlsMode } = stored;
   const changed = { host, port, username, useTls, tlsMode, ...given };
-  const moved =
+  const hasMoved =
     changed.host.toLowerCase() !== host.toLowerCase() || changed.port !== port || changed.username !== username;
-  if (!moved && (isEncrypted(changed) || !isEncrypted(stored))) return {};
+  if (!hasMoved && (isEncrypted(changed) || !isEncrypted(stored))) return {};
   return {
     password: ["Enter the password again to change host, port or username, or to turn TLS off."],
   };

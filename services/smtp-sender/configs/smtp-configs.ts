@@ -262,8 +262,8 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
     }
     await saveMailbox(found, given.bounce_mailbox, transaction);
     if (given.warmup !== undefined) await warmupChanged(found, transaction);
-    const moved = found.host === before ? {} : { host: { from: before, to: found.host } };
-    const detail = { name: found.name, fields: Object.keys(given), ...moved };
+    const hostChange = found.host === before ? {} : { host: { from: before, to: found.host } };
+    const detail = { name: found.name, fields: Object.keys(given), ...hostChange };
     await audit(companyId, ctx.meta, { action: "smtp_config.updated", target: id, detail }, transaction);
     if (found.host !== before) await noticeOfHost(ctx.meta, found, transaction);
     return viewOf(found, transaction);
@@ -279,8 +279,13 @@ async function noticeOfHost(
   if (!sendsSystemMail()) return;
   const company = await Company.findByPk(companyId, { transaction });
   const user = userId ? await User.findByPk(userId, { transaction }) : null;
-  const by = user?.email ?? (apiKeyId ? "An API key" : "The operator");
-  await noticeToOwners(companyId, "smtp_host_changed", { company: company!.name, config: name, host, by }, transaction);
+  const author = user?.email ?? (apiKeyId ? "An API key" : "The operator");
+  await noticeToOwners(
+    companyId,
+    "smtp_host_changed",
+    { company: company!.name, config: name, host, by: author },
+    transaction,
+  );
 }
 
 /**

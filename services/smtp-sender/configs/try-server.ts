@@ -32,7 +32,7 @@ const quit = ({ socket }: Session) => {
 
 /** Resolves with the reply to a command; rejects if the server closes the connection or does not speak SMTP. */
 function ask({ socket }: Session, command: string): Promise<Reply> {
-  const over = new AbortController();
+  const ended = new AbortController();
   return new Promise<Reply>((resolve, reject) => {
     const reader = new ReplyReader();
     const onData = (chunk: Buffer) => {
@@ -49,10 +49,10 @@ function ask({ socket }: Session, command: string): Promise<Reply> {
       ["close", onClosed],
     ] as const) {
       socket.on(event, listener);
-      over.signal.addEventListener("abort", () => socket.removeListener(event, listener));
+      ended.signal.addEventListener("abort", () => socket.removeListener(event, listener));
     }
     socket.write(`${command}\r\n`);
-  }).finally(() => over.abort());
+  }).finally(() => ended.abort());
 }
 
 /** Default sender address: the login if it is an address, else the host's postmaster. */
@@ -138,8 +138,8 @@ export async function tryServer(given: TryServerParams): Promise<TryServerResult
     const refusal = await withTimeout(work, TOTAL_MS, late);
     if (refusal) {
       const advice = given.sender_email || asksForLogin(refusal) ? "" : " Give `sender_email` to try another one.";
-      const what = `The SMTP server ${host}:${port} did not accept ${sender} as a sender: ${refusal.text}.${advice}`;
-      return result(asksForLogin(refusal) ? "auth" : "connect", what);
+      const sentence = `The SMTP server ${host}:${port} did not accept ${sender} as a sender: ${refusal.text}.${advice}`;
+      return result(asksForLogin(refusal) ? "auth" : "connect", sentence);
     }
     return result("ok", "The server accepts mail.");
   } catch (error) {

@@ -27,21 +27,21 @@ export function dkimRecord({ domain, selector, privateKey }: Signature): TxtReco
 /**
  * `bare`: PKCS#1, as RFC 6376 describes, rather than the form of its erratum, which verifiers expect; some accept both.
  */
-function publishedForm(own: PublicKey, published: string): "usual" | "bare" | "other" {
+function publishedForm(ownKey: PublicKey, published: string): "usual" | "bare" | "other" {
   const bytes = Buffer.from(published, "base64");
-  if (bytes.toString("base64") === own.base64) return "usual";
-  if (own.type !== "rsa") return "other";
+  if (bytes.toString("base64") === ownKey.base64) return "usual";
+  if (ownKey.type !== "rsa") return "other";
   let key: KeyObject;
   try {
     key = createPublicKey({ key: bytes, format: "der", type: "pkcs1" });
   } catch {
     return "other";
   }
-  return key.export({ format: "der", type: "spki" }).toString("base64") === own.base64 ? "bare" : "other";
+  return key.export({ format: "der", type: "spki" }).toString("base64") === ownKey.base64 ? "bare" : "other";
 }
 
 /** Undefined if the record is valid. */
-function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding | undefined {
+function fault(tags: Map<string, string> | undefined, ownKey: PublicKey): Finding | undefined {
   const fail = (help: string): Finding => ({ status: "fail", help });
   const version = tags?.get("v");
   if (!tags || (version !== undefined && version !== "DKIM1"))
@@ -51,9 +51,9 @@ function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding |
   if (key === "")
     return fail("The key has been revoked (p= is empty): publish it again, or sign with another selector.");
   const type = tags.get("k")?.toLowerCase() ?? "rsa";
-  if (type !== own.type)
-    return fail(`The published key is of type ${type}, yours of type ${own.type}: publish it as shown.`);
-  const form = publishedForm(own, key);
+  if (type !== ownKey.type)
+    return fail(`The published key is of type ${type}, yours of type ${ownKey.type}: publish it as shown.`);
+  const form = publishedForm(ownKey, key);
   if (form === "other")
     return fail("The published key differs from the signing key, so every signature is refused. Publish it as shown.");
   const listed = (tag: string) =>

@@ -52,9 +52,9 @@ export async function checkDmarc(dns: Lookups, from: string): Promise<{ check: C
       return { check: { name: "dmarc", status: "fail", found: records, expected, help } };
     }
     const tags = parseTags(records[0]!);
-    const wrong = fault(tags);
-    if (wrong) {
-      const help = `${wrong} Receivers act as if there were none: publish one as shown.`;
+    const problem = fault(tags);
+    if (problem) {
+      const help = `${problem} Receivers act as if there were none: publish one as shown.`;
       return { check: { name: "dmarc", status: "fail", found: records[0]!, expected, help } };
     }
     return {

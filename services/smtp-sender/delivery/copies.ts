@@ -90,8 +90,8 @@ export function copyOutcomes(
       continue;
     }
     const stage: RefusedStage = "rcpt";
-    const own: TransactionResult = reply ? { kind: "refused", stage, reply } : result;
-    const outcome = copyOutcome(own, { tries: 1, isTransactional });
+    const ownResult: TransactionResult = reply ? { kind: "refused", stage, reply } : result;
+    const outcome = copyOutcome(ownResult, { tries: 1, isTransactional });
     outcomes.push({
       ...copy,
       outcome,

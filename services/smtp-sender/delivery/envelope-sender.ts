@@ -33,7 +33,7 @@ export function envelopeSender(
   { sender_email, bounce_address }: Pick<ClaimableCampaign, "sender_email" | "bounce_address">,
   tokens: BounceTokens,
 ): EnvelopeSender {
-  const same = wireAddress(bounce_address ?? sender_email);
-  if (bounce_address === null) return () => same;
-  return (mail, copy) => ({ text: tokenAddress(same.text, tokens.of(mail, copy)), smtpUtf8: same.smtpUtf8 });
+  const sender = wireAddress(bounce_address ?? sender_email);
+  if (bounce_address === null) return () => sender;
+  return (mail, copy) => ({ text: tokenAddress(sender.text, tokens.of(mail, copy)), smtpUtf8: sender.smtpUtf8 });
 }

@@ -147,15 +147,17 @@ export class Mail implements OutgoingMessage {
   /** Renders the message for a connection. Returns the reason if it cannot be rendered. */
   make(): string | undefined {
     const { batch, row, rendered } = this;
-    const made = typeof rendered === "function" ? rendered() : rendered!;
-    if (!made.ok) return made.error;
+    const renderedMail = typeof rendered === "function" ? rendered() : rendered!;
+    if (!renderedMail.ok) return renderedMail.error;
     if (row.copy_email) {
-      this.#carry(outgoingMessage(batch.sender(row, true), [row.copy_email], made.copy ?? made.raw, made));
+      this.#carry(
+        outgoingMessage(batch.sender(row, true), [row.copy_email], renderedMail.copy ?? renderedMail.raw, renderedMail),
+      );
     } else {
-      this.#carry(outgoingMessage(batch.sender(row, false), [row.email], made.raw, made));
-      if (row.cc || row.bcc) this.copies = mailCopies(batch.sender(row, true), row, made);
+      this.#carry(outgoingMessage(batch.sender(row, false), [row.email], renderedMail.raw, renderedMail));
+      if (row.cc || row.bcc) this.copies = mailCopies(batch.sender(row, true), row, renderedMail);
     }
-    batch.noteMailBytes(memoryOf(made));
+    batch.noteMailBytes(memoryOf(renderedMail));
     return undefined;
   }
 

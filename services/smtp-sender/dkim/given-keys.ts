@@ -19,7 +19,11 @@ const nameOf = ({ domain, selector }: GivenKey) => ({
  * The stored key that an entry without a private key refers to: the one with its name, or the only active one, which is
  * renamed.
  */
-function meant(entry: GivenKey, entries: readonly GivenKey[], stored: readonly ConfigKey[]): ConfigKey | undefined {
+function storedKeyOf(
+  entry: GivenKey,
+  entries: readonly GivenKey[],
+  stored: readonly ConfigKey[],
+): ConfigKey | undefined {
   const active = stored.filter(({ isActive }) => isActive);
   const named = active.find((key) => isSameName(key, nameOf(entry)));
   return named ?? (entries.length === 1 && active.length === 1 ? active[0] : undefined);
@@ -60,15 +64,15 @@ function algorithmGiven(entry: GivenKey, key: ConfigKey | undefined): DkimAlgori
 export function dkimErrors(given: GivenDkim, stored: readonly ConfigKey[]): string[] {
   const entries = listOf(given);
   const errors = entries.flatMap((entry, at) => {
-    const found = entryErrors(entry, meant(entry, entries, stored));
+    const found = entryErrors(entry, storedKeyOf(entry, entries, stored));
     return Array.isArray(given) ? found.map((sentence) => `Item at index ${at}: ${sentence}`) : found;
   });
   const [one, two] = entries;
   if (errors.length > 0 || !one || !two) return errors;
   if (isSameName(nameOf(one), nameOf(two)))
     return ["Two keys need different selectors, because each has its own record."];
-  const algorithm = algorithmGiven(one, meant(one, entries, stored));
-  return algorithm && algorithm === algorithmGiven(two, meant(two, entries, stored))
+  const algorithm = algorithmGiven(one, storedKeyOf(one, entries, stored));
+  return algorithm && algorithm === algorithmGiven(two, storedKeyOf(two, entries, stored))
     ? ["Two keys must be of different algorithms: one RSA, one Ed25519."]
     : [];
 }
@@ -80,7 +84,7 @@ export function keysFrom(given: GivenDkim, stored: readonly ConfigKey[]): Config
   const active = entries.map((entry) => {
     const name = nameOf(entry);
     if (entry.private_key !== undefined) return newKey(name, entry.private_key, false);
-    return { ...meant(entry, entries, stored)!, ...name };
+    return { ...storedKeyOf(entry, entries, stored)!, ...name };
   });
   const waiting = stored.filter((key) => !key.isActive && !active.some((one) => isSameName(one, key)));
   return [...active, ...waiting];

@@ -90,12 +90,12 @@ export async function saveKeys(config: SmtpConfig, keys: ConfigKey[], transactio
       );
     }
   }
-  const own = first && (first.id === smtpConfigId ? first.sealed : seal(privateKeyOf(first), smtpConfigId));
+  const sealed = first && (first.id === smtpConfigId ? first.sealed : seal(privateKeyOf(first), smtpConfigId));
   await config.update(
     {
       dkimDomain: first?.domain ?? null,
       dkimSelector: first?.selector ?? null,
-      dkimKeySealed: own ?? null,
+      dkimKeySealed: sealed ?? null,
       dkimRecord: first?.record ?? null,
     },
     { transaction },

@@ -45,21 +45,22 @@ export async function createDkimKey(ctx: Ctx<NewDkimKey>): Promise<MadeKey> {
   const name = { domain: asciiDomain(ctx.params.domain)!, selector: ctx.params.selector.toLowerCase() };
   await findConfig(companyId, id);
   await limitKeys(companyId);
-  const made = newKey(name, await generated(algorithm), true);
+  const key = newKey(name, await generated(algorithm), true);
   return sequelize().transaction(async (transaction) => {
     await requireRightsNow(ctx.meta, "smtp-sender.createDkimKey", transaction);
     const found = await findConfig(companyId, id, transaction);
     const stored = await keysOf(found, transaction);
-    const same = stored.find((key) => isSameName(key, name));
-    if (same && !same.isActive && same.record && algorithmOf(same) === algorithm) return madeKeyView(same, same.record);
-    if (same) {
+    const existing = stored.find((key) => isSameName(key, name));
+    if (existing && !existing.isActive && existing.record && algorithmOf(existing) === algorithm)
+      return madeKeyView(existing, existing.record);
+    if (existing) {
       const sentence = "This configuration already has a key with this name. Choose another selector.";
       throw invalid({ selector: [sentence] });
     }
     const others = stored.filter((key) => key.isActive || algorithmOf(key) !== algorithm);
-    await saveKeys(found, [...others, made], transaction);
+    await saveKeys(found, [...others, key], transaction);
     const detail = { name: found.name, ...name, algorithm };
     await audit(companyId, ctx.meta, { action: "dkim_key.created", target: id, detail }, transaction);
-    return madeKeyView(made, made.record!);
+    return madeKeyView(key, key.record!);
   });
 }

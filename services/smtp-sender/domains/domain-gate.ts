@@ -92,8 +92,9 @@ export class DomainGate {
     for (const { domain, max_connections: max } of limits) {
       if (max === undefined) continue;
       const { slots, smtpConfigId, wake, reportOutage } = this.#options;
-      const own = (hasWork: () => boolean) => slots(`${smtpConfigId}:${domain}`, hasWork);
-      const connections = this.#connections.get(domain) ?? new DomainConnections({ slots: own, wake, reportOutage });
+      const ownSlots = (hasWork: () => boolean) => slots(`${smtpConfigId}:${domain}`, hasWork);
+      const connections =
+        this.#connections.get(domain) ?? new DomainConnections({ slots: ownSlots, wake, reportOutage });
       connections.max = max;
       this.#connections.set(domain, connections);
     }
@@ -123,8 +124,8 @@ export class DomainGate {
     for (const [n, row] of rows.entries()) {
       const domain = recipientDomain(row);
       if (!this.#isLimited(domain)) continue;
-      const same = byDomain.get(domain);
-      if (same) same.push(n);
+      const positions = byDomain.get(domain);
+      if (positions) positions.push(n);
       else byDomain.set(domain, [n]);
     }
     for (const [domain, positions] of byDomain) {

@@ -228,11 +228,11 @@ export class Engine implements EngineContext {
 
   /** A batch may still wait for the renderer: its marked recipients must be returned, or they end in doubt. */
   async #settled(until: number): Promise<void> {
-    for (let over = false; !over && performance.now() < until; ) {
-      over = this.servers.batches().next().done === true;
+    for (let isDone = false; !isDone && performance.now() < until; ) {
+      isDone = this.servers.batches().next().done === true;
       const written = this.recorder.drain().then(() => this.claims.settled());
       await withTimeout(written, until - performance.now(), () => new Error("late")).catch(() => {});
-      if (!over) await new Promise((done) => setTimeout(done, SETTLE_PAUSE_MS));
+      if (!isDone) await new Promise((done) => setTimeout(done, SETTLE_PAUSE_MS));
     }
   }
 }

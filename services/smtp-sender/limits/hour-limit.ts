@@ -78,8 +78,8 @@ export class HourLimit implements HourTokens {
 
   async take(mails: readonly number[]): Promise<HourGrant> {
     // An email with more copies than a whole hour allows takes the full hour, because it would otherwise wait forever.
-    const most = this.#window.limit === null ? Number.POSITIVE_INFINITY : Math.max(1, this.#window.limit);
-    const wanted = mails.map((n) => Math.min(n, most));
+    const maxMails = this.#window.limit === null ? Number.POSITIVE_INFINITY : Math.max(1, this.#window.limit);
+    const wanted = mails.map((n) => Math.min(n, maxMails));
     const all = wanted.reduce((sum, n) => sum + n, 0);
     const askedMs = performance.now();
     const { granted, bucket, retryAfterMs } = await this.#limiter.take(this.#window, all);

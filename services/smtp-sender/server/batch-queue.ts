@@ -45,7 +45,7 @@ export class BatchQueue {
   remove(batch: Batch): void {
     const at = this.all.indexOf(batch);
     if (at >= 0) this.all.splice(at, 1);
-    for (const other of this.all) if (other.previous === batch) other.previous = undefined;
+    for (const next of this.all) if (next.previous === batch) next.previous = undefined;
     if (this.#preparedLast === batch) this.#preparedLast = this.all[at - 1];
     this.#count();
   }

@@ -33,9 +33,10 @@ const notSent = (error: string): TestResult => ({ status: "failed", smtp_respons
 /** Status as for sent emails, except for results that a campaign would retry or be stopped by. */
 function resultOf(result: TransactionResult): TestResult {
   const { status, error, reply, stops } = outcomeOf(result, { tries: 1, isTransactional: false });
-  const said = reply?.text ?? (result.kind === "refused" ? result.reply.text : null);
-  if (status === "sent" || status === "bounced" || status === "unknown") return { status, smtp_response: said, error };
-  return { status: "failed", smtp_response: said, error: stops ?? error };
+  const answer = reply?.text ?? (result.kind === "refused" ? result.reply.text : null);
+  if (status === "sent" || status === "bounced" || status === "unknown")
+    return { status, smtp_response: answer, error };
+  return { status: "failed", smtp_response: answer, error: stops ?? error };
 }
 
 /** The server never replied about it. */
@@ -206,7 +207,7 @@ export async function sendTests(
     const delivered = await deliver({ transport, limiter, messages, untilMs, withinMs });
     const unused = [...delivered.values()].filter(isUntouched);
     await taken.give(...taken.tokens.slice(0, unused.length));
-    const results = to.map((_, no) => failed.get(no) ?? delivered.get(no) ?? notSent(`${late(withinMs)}.`));
+    const results = to.map((_, index) => failed.get(index) ?? delivered.get(index) ?? notSent(`${late(withinMs)}.`));
     return { results, warnings };
   } catch (error) {
     if (!(error instanceof UnreadablePassword)) throw error;

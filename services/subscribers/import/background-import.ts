@@ -34,9 +34,9 @@ const RETRY_SECONDS = 60;
 async function storeFile(companyId: string, importId: string, stream: AsyncIterable<Buffer>): Promise<void> {
   let waiting: Buffer[] = [];
   let size = 0;
-  let no = 0;
+  let partNo = 0;
   const store = async () => {
-    await addPart(companyId, importId, no++, Buffer.concat(waiting));
+    await addPart(companyId, importId, partNo++, Buffer.concat(waiting));
     waiting = [];
     size = 0;
   };
@@ -106,9 +106,9 @@ interface Progress {
 }
 
 async function* partsOf({ companyId, id }: ImportTry, progress: Progress): AsyncGenerator<Buffer> {
-  for (let no = 0; ; no++) {
+  for (let partNo = 0; ; partNo++) {
     if (progress.isOver()) throw new Interrupted("The import goes on elsewhere, or later");
-    const part = await readPart(companyId, id, no);
+    const part = await readPart(companyId, id, partNo);
     if (!part) return;
     progress.bytes += part.length;
     yield part;
@@ -140,12 +140,12 @@ function verdictOn(error: unknown): string | undefined {
 
 async function tryOne(ctx: Ctx, mine: ImportTry): Promise<void> {
   const { broker } = ctx;
-  let lost = false;
-  const progress: Progress = { bytes: 0, isOver: () => lost || broker.stopping };
+  let isLeaseLost = false;
+  const progress: Progress = { bytes: 0, isOver: () => isLeaseLost || broker.stopping };
   const renewing = setInterval(() => {
     renewImport(mine, progress.bytes).then(
       (held) => {
-        lost ||= !held;
+        isLeaseLost ||= !held;
       },
       // Ignore short outages of the database; the lease is longer.
       () => {},
@@ -155,7 +155,7 @@ async function tryOne(ctx: Ctx, mine: ImportTry): Promise<void> {
     await carryOut(ctx, mine, progress);
   } catch (error) {
     clearInterval(renewing);
-    if (lost) return;
+    if (isLeaseLost) return;
     const verdict = verdictOn(error);
     const isInterrupted = error instanceof Interrupted || broker.stopping;
     if (!verdict && !isInterrupted) broker.logger.error({ error, importId: mine.id }, "An import failed");

@@ -159,8 +159,8 @@ function typeOf(name: string, counts: Counts, asked: DateOrder | undefined): Col
   if (isMost(certainDays + ambiguousDays)) {
     const settled = counts.dmy > 0 === counts.mdy > 0 ? undefined : counts.dmy > 0 ? "dmy" : "mdy";
     const order = asked ?? settled;
-    const read = certainDays + serials + (order ? ambiguousDays : 0);
-    const type = { name, type: "date", read, unread: filled - read } as const;
+    const dates = certainDays + serials + (order ? ambiguousDays : 0);
+    const type = { name, type: "date", read: dates, unread: filled - dates } as const;
     return ambiguousDays > 0 ? { ...type, date_order: order ?? null } : type;
   }
   return isMost(numbers) ? { name, type: "number", read: numbers, unread: filled - numbers } : undefined;

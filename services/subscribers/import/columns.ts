@@ -273,12 +273,15 @@ export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Colu
 export async function spelledAsStored(companyId: string, columns: Columns): Promise<Columns> {
   const names = columns.attributes.map(({ name }) => name);
   const spellings = await spellingsOf(companyId, names);
-  const taken = [...names, ...spellings.values()];
+  const usedNames = [...names, ...spellings.values()];
   return {
     ...columns,
     attributes: columns.attributes.map(({ at, name }) => {
-      const other = spellings.get(name);
-      return { at, name: other && taken.indexOf(other) === taken.lastIndexOf(other) ? other : name };
+      const spelling = spellings.get(name);
+      return {
+        at,
+        name: spelling && usedNames.indexOf(spelling) === usedNames.lastIndexOf(spelling) ? spelling : name,
+      };
     }),
   };
 }

@@ -69,11 +69,11 @@ class Rows {
   }
 
   private skipSaidDelimiter(): void {
-    const said = SEP_LINE.exec(this.text);
-    if (!said) return;
-    this.dialect!.delimiter = said[1]!;
-    const before = said[0].split(this.dialect!.newline).length - 1;
-    this.moveTo(said[0].length, before);
+    const separator = SEP_LINE.exec(this.text);
+    if (!separator) return;
+    this.dialect!.delimiter = separator[1]!;
+    const before = separator[0].split(this.dialect!.newline).length - 1;
+    this.moveTo(separator[0].length, before);
     const end = this.text.indexOf(this.dialect!.newline, this.at);
     this.moveTo(end === -1 ? this.text.length : end + 1, 1);
   }

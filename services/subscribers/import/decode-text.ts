@@ -36,10 +36,10 @@ function utf8Decoder(): Decoder {
     decode(bytes) {
       const all = bytes ? (rest.length > 0 ? Buffer.concat([rest, bytes]) : bytes) : rest;
       const end = bytes ? all.length - unfinishedBytes(all) : all.length;
-      const whole = all.subarray(0, end);
-      if (!isUtf8(whole)) throw Object.assign(new Error("Not UTF-8"), { code: NOT_IN_CHARSET });
+      const complete = all.subarray(0, end);
+      if (!isUtf8(complete)) throw Object.assign(new Error("Not UTF-8"), { code: NOT_IN_CHARSET });
       rest = Buffer.from(all.subarray(end));
-      const text = whole.toString("utf8");
+      const text = complete.toString("utf8");
       const marked = isFirst && text.startsWith("\uFEFF");
       isFirst = false;
       return marked ? text.slice(1) : text;

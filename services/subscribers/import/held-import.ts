@@ -41,8 +41,8 @@ const EMPTY = {
 
 /** Requires a validated form. */
 function mappingOf({ mapping }: ImportForm): Mapping {
-  const read = readMapping(mapping);
-  return "mapping" in read ? read.mapping : {};
+  const parsed = readMapping(mapping);
+  return "mapping" in parsed ? parsed.mapping : {};
 }
 
 function stateOf({ form, report, held, created_at, kept_until, ...row }: ImportRow): State {

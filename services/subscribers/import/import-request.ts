@@ -37,11 +37,11 @@ export async function importErrors(
 
 /** Requires a form that has passed `importErrors`. */
 export function jobOf(form: ImportForm): Omit<ImportJob, "companyId" | "limit"> {
-  const read = readMapping(form.mapping);
+  const parsed = readMapping(form.mapping);
   return {
     listId: form.list_id,
     charset: form.charset,
-    mapping: "mapping" in read ? read.mapping : {},
+    mapping: "mapping" in parsed ? parsed.mapping : {},
     dryRun: form.dry_run,
     bytes: form.size ?? 0,
     onConflict: form.on_conflict,

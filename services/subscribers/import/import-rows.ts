@@ -105,9 +105,9 @@ function stateAt(columns: Columns, cells: string[]): number | { unknown: string 
   for (const { at, state: affirmed } of columns.statuses) {
     const text = textAt(cells, at);
     if (text === "") continue;
-    const said = affirmed === undefined ? stateOfWord(text) : isAffirmed(text) ? affirmed : NOTHING_SAID;
-    if (said === undefined) return { unknown: text };
-    state = Math.max(state, said);
+    const stateInFile = affirmed === undefined ? stateOfWord(text) : isAffirmed(text) ? affirmed : NOTHING_SAID;
+    if (stateInFile === undefined) return { unknown: text };
+    state = Math.max(state, stateInFile);
   }
   return state;
 }
@@ -118,12 +118,12 @@ function membersOf(columns: Columns, cells: string[]): { json: string } | { erro
   for (const { name, at } of columns.objects) {
     const text = textAt(cells, at);
     if (!text) continue;
-    const read = readObject(text) ?? { attributes: { [name]: text } };
-    if ("error" in read) return { error: `${name}: ${read.error}` };
-    if (Object.keys(read.attributes).length > MAX_ATTRIBUTES) {
+    const parsed = readObject(text) ?? { attributes: { [name]: text } };
+    if ("error" in parsed) return { error: `${name}: ${parsed.error}` };
+    if (Object.keys(parsed.attributes).length > MAX_ATTRIBUTES) {
       return { error: `${name}: Ensure this field has no more than ${MAX_ATTRIBUTES} elements.` };
     }
-    const members = JSON.stringify(read.attributes).slice(1, -1);
+    const members = JSON.stringify(parsed.attributes).slice(1, -1);
     if (members) json += `${json ? "," : ""}${members}`;
   }
   return { json };

@@ -173,8 +173,8 @@ async function merge(client: Client, companyId: string): Promise<{ created: numb
   await client.query("analyze blocks");
   await lockBulkWrites(client, companyId);
   const merged = await queryOne<{ created: number; given: number }>(MERGE, [companyId], client);
-  const said = "(select email_key, kind from blocks where email is not null)";
-  await query(RESTRICT_SUBSCRIBERS(said), [companyId], client);
+  const source = "(select email_key, kind from blocks where email is not null)";
+  await query(RESTRICT_SUBSCRIBERS(source), [companyId], client);
   return merged!;
 }
 

@@ -116,8 +116,8 @@ export interface MergeJob {
 export async function dropRepeated(client: Client, { onConflict, state }: MergeJob, read: RowsRead): Promise<number> {
   const stays = onConflict === "skip" ? "first" : "last";
   const isTyped = await countReadings(client, read.types);
-  const made = await client.query(makePeople(stays, read.rows < LARGE_FILE_ROWS, read.beganMs, isTyped));
-  const repeated = read.rows - made.rowCount!;
+  const created = await client.query(makePeople(stays, read.rows < LARGE_FILE_ROWS, read.beganMs, isTyped));
+  const repeated = read.rows - created.rowCount!;
   if (repeated > 0 && state > NOTHING_SAID) await client.query(KEEP_STRICTEST_STATES);
   // Frees as much disk as the other table takes.
   await client.query("drop table incoming");

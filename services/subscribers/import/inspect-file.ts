@@ -33,8 +33,8 @@ const HEAD_BYTES = 64 * 1024;
 
 async function* partsFrom(companyId: string, id: string, first: Buffer): AsyncGenerator<Buffer> {
   yield first;
-  for (let no = 1; ; no++) {
-    const part = await readPart(companyId, id, no);
+  for (let partNo = 1; ; partNo++) {
+    const part = await readPart(companyId, id, partNo);
     if (!part) return;
     yield part;
   }
@@ -49,14 +49,14 @@ const FIELDS = [
 
 /** Keyed by the column's number; ignored columns are missing. */
 function meaningsOf(columns: Columns): Map<number, Meaning> {
-  const of = (as: ColumnMeaning): Meaning => ({ as, attribute: null });
+  const meaning = (as: ColumnMeaning): Meaning => ({ as, attribute: null });
   return new Map<number, Meaning>([
     ...columns.attributes.map(({ at, name }) => [at, { as: "attribute", attribute: name }] as const),
-    ...columns.objects.map(({ at }) => [at, of("attributes")] as const),
+    ...columns.objects.map(({ at }) => [at, meaning("attributes")] as const),
     ...columns.statuses.map(
-      ({ at, state }) => [at, of(state === undefined ? "status" : SUBSCRIBER_STATUSES[state]!)] as const,
+      ({ at, state }) => [at, meaning(state === undefined ? "status" : SUBSCRIBER_STATUSES[state]!)] as const,
     ),
-    ...FIELDS.flatMap(([key, as]) => (columns[key] === -1 ? [] : [[columns[key], of(as)] as const])),
+    ...FIELDS.flatMap(([key, as]) => (columns[key] === -1 ? [] : [[columns[key], meaning(as)] as const])),
   ]);
 }
 

@@ -95,8 +95,8 @@ const RESTRICT = `
 async function slicesOf(client: Client, rows: number): Promise<Slice[]> {
   const { pages } = (await queryOne<{ pages: number }>(PAGES, [], client))!;
   const slices = Math.min(pages, Math.ceil(rows / SLICE_ROWS) || 1);
-  const edge = (no: number) => (no < slices ? `(${Math.floor((pages * no) / slices)},0)` : END);
-  return Array.from({ length: slices }, (_, no) => ({ from: edge(no), to: edge(no + 1) }));
+  const edge = (slice: number) => (slice < slices ? `(${Math.floor((pages * slice) / slices)},0)` : END);
+  return Array.from({ length: slices }, (_, slice) => ({ from: edge(slice), to: edge(slice + 1) }));
 }
 
 /**

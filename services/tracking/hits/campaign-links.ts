@@ -31,7 +31,7 @@ export class CampaignLinks {
     sizeCalculation: ({ links }) => links.length + 1,
   });
 
-  async of(campaigns: Iterable<CampaignRef>, on?: Queryable): Promise<LinksByCampaign> {
+  async of(campaigns: Iterable<CampaignRef>, client?: Queryable): Promise<LinksByCampaign> {
     const found = new Map<string, Links>();
     const missing = new Map<string, string>();
     for (const { company_id, campaign_id } of campaigns) {
@@ -41,7 +41,7 @@ export class CampaignLinks {
     }
     if (missing.size === 0) return found;
     const values = [[...missing.values()], [...missing.keys()]];
-    for (const { campaign_id, ...links } of await query<Links & CampaignRef>(SELECT, values, on)) {
+    for (const { campaign_id, ...links } of await query<Links & CampaignRef>(SELECT, values, client)) {
       this.#cache.set(campaign_id, links);
       found.set(campaign_id, links);
     }

@@ -132,13 +132,16 @@ function classifyClicks(events: EventRow[], earlier: readonly EarlierClick[], ch
   }
   const marked = wasHuman.filter(({ machine }) => machine);
 
-  const people = clicks.filter(({ machine }) => !machine);
+  const byPeople = clicks.filter(({ machine }) => !machine);
   const links = new Set(before.map(({ link }) => link));
   if (marked.length > 0) {
-    const first = [...before.map(({ created_at }) => created_at), ...people.filter((c) => c.storedId).map((c) => c.at)];
+    const first = [
+      ...before.map(({ created_at }) => created_at),
+      ...byPeople.filter((c) => c.storedId).map((c) => c.at),
+    ];
     change.clicked_at = first.length === 0 ? null : new Date(Math.min(...first.map(Number)));
   }
-  for (const { event, link, at } of people) {
+  for (const { event, link, at } of byPeople) {
     if (event) {
       event.is_first = change.clicked_at === null;
       event.is_first_of_link = !links.has(link);

@@ -77,7 +77,7 @@ type Known = MailNumber & { id: string };
 
 const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
 
-async function read(hits: readonly Hit[], known: readonly Known[], client: Client): Promise<Map<string, Read>> {
+async function readRows(hits: readonly Hit[], known: readonly Known[], client: Client): Promise<Map<string, Read>> {
   if (known.length === 0) return new Map();
   const clicks = hits.filter(({ link }) => link > 0);
   const clicked = new Set(clicks.map(({ sentEmailId }) => sentEmailId));
@@ -130,7 +130,7 @@ interface MailsOfHits {
 
 async function mailsOfHits(hits: readonly Hit[], known: readonly Known[], client: Client): Promise<MailsOfHits> {
   const { true: whole = [], false: ofMails = [] } = Object.groupBy(known, (one) => `${isCampaignToken(one)}`);
-  const mails = await read(hits, ofMails, client);
+  const mails = await readRows(hits, ofMails, client);
   if (whole.length === 0) return { mails, campaignOf: ({ sentEmailId }) => mails.get(sentEmailId) };
   const campaigns = await countedCampaigns(whole, client);
   return { mails, campaignOf: ({ sentEmailId }) => campaigns.get(sentEmailId) ?? mails.get(sentEmailId) };

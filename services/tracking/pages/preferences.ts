@@ -48,11 +48,11 @@ const LISTS = `
   where l.company_id = $1 and l.visibility = 'public'
   order by lower(coalesce(nullif(l.public_name, ''), l.name)), l.id limit ${MAX_LISTS}`;
 
-export async function preferencesOf({ companyId, subscriberId }: PersonRef, on?: Queryable): Promise<Preferences> {
+export async function preferencesOf({ companyId, subscriberId }: PersonRef, client?: Queryable): Promise<Preferences> {
   const values = [companyId, subscriberId];
-  const person = await queryOne<Omit<Preferences, "lists">>(PERSON, values, on);
+  const person = await queryOne<Omit<Preferences, "lists">>(PERSON, values, client);
   if (!person) throw notFound();
-  return { ...person, lists: await query<Preferences["lists"][number]>(LISTS, values, on) };
+  return { ...person, lists: await query<Preferences["lists"][number]>(LISTS, values, client) };
 }
 
 const RENAME = `

@@ -43,8 +43,14 @@ function errorOf({ subscribe: t }: Catalogue, name: string, value: string): stri
 }
 
 function fieldsOf(t: Catalogue, attributes: readonly string[], { typed, errors }: Pick<Again, "typed" | "errors">) {
-  const own = attributes.map((name) => ({ name, label: readableName(name), type: "text", max: MAX_TEXT, dir: "auto" }));
-  const fields = [...BUILT_IN.map((field) => ({ ...field, label: t.preferences[field.label] })), ...own];
+  const attributeFields = attributes.map((name) => ({
+    name,
+    label: readableName(name),
+    type: "text",
+    max: MAX_TEXT,
+    dir: "auto",
+  }));
+  const fields = [...BUILT_IN.map((field) => ({ ...field, label: t.preferences[field.label] })), ...attributeFields];
   const first = fields.find(({ name }) => Object.hasOwn(errors, name))?.name;
   return fields.map((field, n) => {
     const value = textOf(typed[field.name]);

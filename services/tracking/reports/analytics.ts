@@ -47,9 +47,10 @@ const ratioOfPeople = (part: number | null, whole: number | null) =>
   part === null || whole === null ? null : ratio(part, whole);
 
 function timeline(counts: readonly Count[]): Analytics["timeline"] {
-  const of = (metric: string) => new Map(counts.filter((c) => c.metric === metric).map(({ bucket, n }) => [bucket, n]));
-  const opens = of("opened_by_hour");
-  const clicks = of("clicked_by_hour");
+  const byBucket = (metric: string) =>
+    new Map(counts.filter((c) => c.metric === metric).map(({ bucket, n }) => [bucket, n]));
+  const opens = byBucket("opened_by_hour");
+  const clicks = byBucket("clicked_by_hour");
   return [...new Set([...opens.keys(), ...clicks.keys()])]
     .toSorted((a, b) => a - b)
     .map((hour) => ({
@@ -73,7 +74,8 @@ function variantsOf(campaign: Campaign, n: Counted): Analytics["variants"] {
     opens: n(`opened${unique}_of_variant`, index),
     clicks: n(`clicked${unique}_of_variant`, index),
   }));
-  const restOf = (all: number, of: "sent" | "opens" | "clicks") => all - tested.reduce((sum, one) => sum + one[of], 0);
+  const restOf = (all: number, metric: "sent" | "opens" | "clicks") =>
+    all - tested.reduce((sum, one) => sum + one[metric], 0);
   const rest = {
     sent: restOf(sent_count, "sent"),
     opens: restOf(n(`opened${unique}`), "opens"),

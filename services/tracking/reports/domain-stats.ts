@@ -147,10 +147,10 @@ export function domainStats(
   const { campaign, days = DEFAULT_DAYS } = ctx.params;
   // All messages of a campaign count, whenever they were sent.
   const since = new Date(campaign === undefined ? Date.now() - days * DAY_MS : CLOCK_SKEW_MS);
-  const read = async (client: Client) => {
+  const readStats = async (client: Client) => {
     // Memoize never helps here, because no campaign is read twice.
     await query("select set_config('enable_memoize', 'off', true)", [], client);
     return count(client, { companyId, since, campaign, bounds: boundsOf(counted) });
   };
-  return costlyRead(companyId, read, { statementMs });
+  return costlyRead(companyId, readStats, { statementMs });
 }

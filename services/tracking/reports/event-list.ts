@@ -59,9 +59,9 @@ function counterFor(
     name,
     `${name}_machine`,
   ]);
-  const of = campaign ? OF_CAMPAIGN : OF_ALL;
+  const condition = campaign ? OF_CAMPAIGN : OF_ALL;
   const values = campaign ? [companyId, metrics, campaign] : [companyId, metrics, type ? `events:${type}` : "events"];
-  return { count: async () => (await queryOne<{ n: number }>(of, values))!.n };
+  return { count: async () => (await queryOne<{ n: number }>(condition, values))!.n };
 }
 
 /** SQL for the messages to an address: by its subscriber, and by rows with the address (models/sent-email.ts). */
@@ -162,7 +162,7 @@ const all = (given: readonly Source[], range?: PageRange) => {
     if (!range) return `(select ${columns} from ${from} where ${where.join(" and ")})`;
     const { direction, limit, place } = range;
     const behind = isAfterKey(order, { ...range, place: place && positionOf(place[0]!) });
-    const sorted = order.map((by) => `${by} ${direction}`).join(", ");
+    const sorted = order.map((column) => `${column} ${direction}`).join(", ");
     return `(select ${columns} from ${from} where ${where.join(" and ")} and ${behind} order by ${sorted} limit ${limit})`;
   };
   return `(${given.map(selectOf).join("\n union all\n ")}) e`;
@@ -200,7 +200,7 @@ const EVENTS = `
   where company_id = $1 and id = any ($2::uuid[])`;
 
 /** Results in the order of the keys. */
-async function read(companyId: string, keys: readonly Key[]): Promise<Row[]> {
+async function readEvents(companyId: string, keys: readonly Key[]): Promise<Row[]> {
   const ids = keys.flatMap(({ id, seq }) => (seq === null ? id : []));
   const [events, hits] = await Promise.all([
     ids.length === 0 ? [] : query<Row>(EVENTS, [companyId, ids]),
@@ -220,7 +220,7 @@ export async function listEvents(ctx: Ctx<ListParams>): Promise<Page<Event>> {
     listing(companyId, await withInstants(companyId, ctx.params)),
     ctx.params,
   );
-  const results = await read(companyId, keys);
+  const results = await readEvents(companyId, keys);
   return {
     ...page,
     results: results.map(({ id, type, recipient, sent_email_id, campaign_id, metadata, created_at }) => ({

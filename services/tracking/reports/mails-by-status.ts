@@ -62,9 +62,9 @@ function isOf(status: SentEmailStatus): string {
       status === "queued" ? `s.status = ${queued} and not ${HANDED_OVER}` : `(s.status = ${sending} or ${HANDED_OVER})`;
     return `c.status in ('pending', 'sending', 'scheduled') and ${is}`;
   }
-  const of = `s.status = ${SENT_EMAIL_STATUS[status]}`;
-  if (status === "sent") return of;
-  return status === "bounced" ? `${of} and s.bounced_at is not null` : `${of} and ${HAS_FAILED}`;
+  const condition = `s.status = ${SENT_EMAIL_STATUS[status]}`;
+  if (status === "sent") return condition;
+  return status === "bounced" ? `${condition} and s.bounced_at is not null` : `${condition} and ${HAS_FAILED}`;
 }
 
 const endOf = (which: "min(h.lo)" | "max(h.hi)") =>

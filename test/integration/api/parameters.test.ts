@@ -75,7 +75,13 @@ describe("a repeated parameter", () => {
 });
 
 test("a send reports all its errors at once, and so does its draft", async () => {
-  const body = { template_id: UNKNOWN_ID, smtp_config_id: UNKNOWN_ID, list_id: UNKNOWN_ID, send_at: "now", colour: "red" };
+  const body = {
+    template_id: UNKNOWN_ID,
+    smtp_config_id: UNKNOWN_ID,
+    list_id: UNKNOWN_ID,
+    send_at: "now",
+    colour: "red",
+  };
   const sent = await company.api.post(`${E}/send/to-list/`, { name: "N", ...body });
   expect([sent.status, Object.keys(sent.body).toSorted()]).toEqual([
     400,

@@ -58,8 +58,8 @@ export async function dkimVerifiers(records: () => Record<string, string>): Prom
       const mail = file(`${++messages}.eml`);
       writeFileSync(mail, message);
       const out = await outputOf(opendkim, ["-x", file("opendkim.conf"), "-vvv", "-t", mail]);
-      const said = out.matchAll(/dkim=(\w+)[^;]*?\sheader\.s=([\w-]+)/g);
-      return Object.fromEntries([...said].map(([, result, selector]) => [selector!, result === "pass"]));
+      const verdicts = out.matchAll(/dkim=(\w+)[^;]*?\sheader\.s=([\w-]+)/g);
+      return Object.fromEntries([...verdicts].map(([, result, selector]) => [selector!, result === "pass"]));
     },
     async dkimpy(message) {
       return Object.fromEntries(

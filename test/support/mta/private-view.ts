@@ -39,11 +39,11 @@ function withUsers(folder: string, users: SystemUser[]): Bind[] {
   };
   return Object.entries(files).map(([file, added]) => {
     const to = `/etc/${file}`;
-    const own = readFileSync(to, "utf8")
+    const content = readFileSync(to, "utf8")
       .split("\n")
       .filter((line) => line && !users.some(({ name }) => line.startsWith(`${name}:`)));
     const from = join(folder, file);
-    writeFileSync(from, `${own.join("\n")}\n${added.join("")}`);
+    writeFileSync(from, `${content.join("\n")}\n${added.join("")}`);
     return { from, to };
   });
 }

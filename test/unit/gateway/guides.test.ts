@@ -161,7 +161,8 @@ func main() {
       `<?php require "verify.php";
 echo var_export(verify(getenv("SECRET"), getenv("ID"), getenv("TIME"), getenv("SIGNATURE"), getenv("BODY")), true);`,
     ],
-    command: () => commandOf("php8.2", ["php8.2-cli", "php8.2-common", "libsodium23", "libargon2-1"], ["-n", "main.php"]),
+    command: () =>
+      commandOf("php8.2", ["php8.2-cli", "php8.2-common", "libsodium23", "libargon2-1"], ["-n", "main.php"]),
   },
   Ruby: {
     file: "verify.rb",

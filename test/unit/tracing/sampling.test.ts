@@ -74,7 +74,9 @@ describe("a trace is recorded", () => {
     const { ended, tracer } = recording(1e-12, 10);
     // The caller picks an id that isChosen always accepts; this must not get around the limit.
     const header = `00-${TRACE.slice(0, 24)}00000000-${SPAN}-01`;
-    const followed = Array.from({ length: 500 }, () => beginRequest(tracer, header)).filter((span) => span !== undefined);
+    const followed = Array.from({ length: 500 }, () => beginRequest(tracer, header)).filter(
+      (span) => span !== undefined,
+    );
     expect(followed.length).toBeGreaterThanOrEqual(10);
     // On a busy machine the 500 requests may take more than one second.
     expect(followed.length).toBeLessThan(250);
