@@ -101,12 +101,12 @@ type Validate = (params: unknown) => FieldErrors;
  */
 export function compileValidator(schema: object): Validate {
   let passes: ValidateFunction | undefined;
-  const known = Object.keys((schema as { properties?: object }).properties ?? {});
+  const names = Object.keys((schema as { properties?: object }).properties ?? {});
   let findAll: ValidateFunction | undefined;
   return (params) => {
     passes ??= quick.compile(schema);
     const walked = { values: 0 };
-    const errors = textErrors(params, known, walked);
+    const errors = textErrors(params, names, walked);
     if (walked.values > MAX_VALUES || passes(params)) return errors;
     if (walked.values > MAX_VALUES_REPORTED) return { ...fieldErrors(passes.errors ?? []), ...errors };
     findAll ??= thorough.compile(schema);

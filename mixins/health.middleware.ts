@@ -54,9 +54,9 @@ interface Answered {
 
 async function answers(question: Promise<unknown> | undefined): Promise<Answered> {
   if (!question) return { state: "unused", ms: null };
-  const asked = performance.now();
+  const askedAtMs = performance.now();
   return withTimeout(question, CHECK_TIMEOUT_MS, () => new Error("no answer")).then(
-    (): Answered => ({ state: "ok", ms: Math.round((performance.now() - asked) * 10) / 10 }),
+    (): Answered => ({ state: "ok", ms: Math.round((performance.now() - askedAtMs) * 10) / 10 }),
     (): Answered => ({ state: "away", ms: null }),
   );
 }

@@ -46,8 +46,8 @@ const limitsOf = new WeakMap<pg.Pool, Limits>();
 
 function limits(): Limits {
   const pool = bulkPool();
-  const known = limitsOf.get(pool);
-  if (known) return known;
+  const cached = limitsOf.get(pool);
+  if (cached) return cached;
   const limit = (total = thirdOf(pool.options.max)) => new ConcurrencyLimit({ total, perCompany: 1 });
   const limits = {
     imports: limit(),

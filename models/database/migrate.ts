@@ -55,13 +55,13 @@ async function recorded(client: pg.Client): Promise<Map<string, string>> {
  * changing it.
  */
 async function applied(client: pg.Client): Promise<Map<string, string>> {
-  const done = await recorded(client);
-  if (done.size > 0 && done.get(BASELINE) !== knownMigrations().get(BASELINE)) {
+  const recordedMigrations = await recorded(client);
+  if (recordedMigrations.size > 0 && recordedMigrations.get(BASELINE) !== knownMigrations().get(BASELINE)) {
     throw new UnusableDatabase(
       `the database was made by an unreleased version of Flockmail (its first migration is not this version's ${BASELINE}). This version cannot upgrade it and has changed nothing. Use an empty database; to keep the people, export them with the version that made it and import them here.`,
     );
   }
-  return done;
+  return recordedMigrations;
 }
 
 /** SQLSTATE insufficient_privilege. */
@@ -76,20 +76,20 @@ function explained(error: unknown, what: string, help: string): unknown {
 /** Names of the migrations that this code has and the database has not. A node with a pending one must not serve. */
 export async function pending(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
-    const done = await applied(client).catch((error) => {
+    const appliedMigrations = await applied(client).catch((error) => {
       throw explained(error, "the migrations cannot be read", "The rights of roles: models/database-roles.sql.");
     });
-    return migrations().flatMap(({ name }) => (done.has(name) ? [] : [name]));
+    return migrations().flatMap(({ name }) => (appliedMigrations.has(name) ? [] : [name]));
   });
 }
 
 /** Applies what is pending and returns its names. Throws when an applied file was edited afterwards. */
 export async function migrate(url: string, folder = FOLDER): Promise<string[]> {
   return withClient(url, async (client) => {
-    const done = await applied(client);
+    const appliedMigrations = await applied(client);
     const fresh: string[] = [];
     for (const migration of migrations(folder)) {
-      if (done.get(migration.name) === migration.checksum) continue;
+      if (appliedMigrations.get(migration.name) === migration.checksum) continue;
       const isFresh = await apply(url, client, migration).catch((error) => {
         throw explained(error, `migration ${migration.name}`, "The tables' owner may: MIGRATION_DATABASE_URL.");
       });
@@ -122,9 +122,10 @@ const RECORD = "insert into migrations (name, checksum) values ($1, $2)";
 
 /** True if it was already applied. */
 async function isApplied(client: pg.Client, { name, checksum }: Migration): Promise<boolean> {
-  const known = (await applied(client)).get(name);
-  if (known && known !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
-  return known !== undefined;
+  const recordedHash = (await applied(client)).get(name);
+  if (recordedHash && recordedHash !== checksum)
+    throw new Error(`Migration ${name} was edited after it had been applied`);
+  return recordedHash !== undefined;
 }
 
 /**

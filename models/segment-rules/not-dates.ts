@@ -16,8 +16,10 @@ export interface NotDates {
 
 /** Counts non-empty values that are not dates, for each attribute that the rules compare with one. */
 export async function countNotDates(companyId: string, { conditions }: Rules): Promise<NotDates[]> {
-  const asked = conditions.filter(({ operator, field }) => OF_DATES.has(operator) && field.startsWith("attributes."));
-  const fields = [...new Set(asked.map(({ field }) => field))];
+  const dateConditions = conditions.filter(
+    ({ operator, field }) => OF_DATES.has(operator) && field.startsWith("attributes."),
+  );
+  const fields = [...new Set(dateConditions.map(({ field }) => field))];
   if (fields.length === 0) return [];
   const values: unknown[] = [companyId];
   const bind = Object.assign((value: unknown) => `$${values.push(value)}`, { company: "$1" });

@@ -18,7 +18,7 @@ export async function storeTraceWithin(client: Client, companyId: string, campai
 }
 
 /** Trace by campaign, which never changes once stored. */
-const known = new LRUCache<string, { trace: SpanContext | undefined }>({ max: 1_000 });
+const traces = new LRUCache<string, { trace: SpanContext | undefined }>({ max: 1_000 });
 
 /**
  * Returns the trace of a campaign for its webhooks, whose rows contain only the campaign. One look-up per campaign,
@@ -26,10 +26,10 @@ const known = new LRUCache<string, { trace: SpanContext | undefined }>({ max: 1_
  */
 export async function traceOfCampaign(companyId: string, campaignId: string): Promise<SpanContext | undefined> {
   const key = `${companyId} ${campaignId}`;
-  const before = known.get(key);
+  const before = traces.get(key);
   if (before) return before.trace;
   const row = await queryOne<{ traceparent: string | null }>(READ, [companyId, campaignId]);
   const trace = readTraceparent(row?.traceparent);
-  known.set(key, { trace });
+  traces.set(key, { trace });
   return trace;
 }

@@ -44,8 +44,8 @@ export async function erasedTest(companyId: string, client: Queryable): Promise<
   if (rows.length === 0) return () => false;
   const hashes = await addressHashes();
   const shortened = (hash: Buffer) => hash.toString("base64", 0, COMPARED_BYTES);
-  const known = new Set(rows.map(({ address_hash }) => shortened(address_hash)));
-  return (address) => known.has(shortened(hashes.of(companyId, address)));
+  const erasedHashes = new Set(rows.map(({ address_hash }) => shortened(address_hash)));
+  return (address) => erasedHashes.has(shortened(hashes.of(companyId, address)));
 }
 
 export const isErased = async (companyId: string, address: string, client?: Queryable): Promise<boolean> =>

@@ -32,15 +32,15 @@ async function readKey(): Promise<MadeWithKey> {
 }
 
 /** Caches the key per open database. */
-const known = new WeakMap<object, Promise<MadeWithKey>>();
+const keys = new WeakMap<object, Promise<MadeWithKey>>();
 
 function madeWithKey(): Promise<MadeWithKey> {
   const database = pool();
-  let key = known.get(database);
+  let key = keys.get(database);
   if (!key) {
     key = readKey();
-    known.set(database, key);
-    key.catch(() => known.delete(database));
+    keys.set(database, key);
+    key.catch(() => keys.delete(database));
   }
   return key;
 }

@@ -146,8 +146,8 @@ export async function personData(
       found = await withHits(found, await exportRead(companyId, (client) => query<HitRow>(HITS, values, client)));
     }
     if (found.length > MAX_ROWS) truncated.push(kind);
-    const kept = found.slice(0, MAX_ROWS);
-    rows[kind] = kind === "sent_emails" ? await readable(kept as MailRow[]) : kept;
+    const firstRows = found.slice(0, MAX_ROWS);
+    rows[kind] = kind === "sent_emails" ? await readable(firstRows as MailRow[]) : firstRows;
   }
   return { rows, truncated };
 }

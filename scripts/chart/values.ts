@@ -87,7 +87,7 @@ function config(sources: Sources): Value {
   const data = valueAt(sources.config, "data") as Record<string, string>;
   const initial = Object.entries(data).filter(([name]) => !FIXED_SETTINGS.includes(name));
   const secret = secretNamesOf(sources);
-  const known = Object.entries(configSchema.properties as Record<string, Setting>).filter(
+  const settings = Object.entries(configSchema.properties as Record<string, Setting>).filter(
     ([name]) => !FIXED_SETTINGS.includes(name) && !secret.has(name),
   );
   const others: [string, Setting][] = [
@@ -100,7 +100,7 @@ function config(sources: Sources): Value {
       },
     ],
   ];
-  const properties = [...known, ...others].map(([name, setting]) => [name, settingSchema(setting)]);
+  const properties = [...settings, ...others].map(([name, setting]) => [name, settingSchema(setting)]);
   return value(
     "Settings that are not secret, as text (all are in docs/configuration.md). Pods restart when one changes.",
     Object.fromEntries(initial),

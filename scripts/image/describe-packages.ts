@@ -19,10 +19,10 @@ interface Bom {
 
 /** npm omits packages that a development tool also needs; this adds them. */
 function complete(bom: Bom, packages: readonly Named[]): Bom {
-  const known = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
+  const described = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
   const missing = new Map(packages.map((one) => [`${one.name}@${one.version}`, one]));
   const added = [...missing]
-    .filter(([ref]) => !known.has(ref))
+    .filter(([ref]) => !described.has(ref))
     .map(([ref, { name, version, licence }]) => ({
       "bom-ref": ref,
       type: "library",

@@ -67,8 +67,8 @@ export async function createCompany(params: ParamsOf<"accounts.createCompany">) 
     const key = await storeNewKey(company.id, { name: key_name }, transaction);
     if (!owner) return { company: company.view(), key };
     // The operator passes the link to the invited person, so the link itself is the proof.
-    const wanted = { email: owner, role: "owner" as const, invitedBy: null, provesAddress: true };
-    const invitation = await storeInvitation({ companyId: company.id, ...wanted }, transaction);
+    const ownerInvitation = { email: owner, role: "owner" as const, invitedBy: null, provesAddress: true };
+    const invitation = await storeInvitation({ companyId: company.id, ...ownerInvitation }, transaction);
     return { company: company.view(), key, invite_url: linkTo("invitation", invitation.id) };
   });
 }

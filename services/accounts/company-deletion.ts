@@ -91,19 +91,19 @@ export async function removeCompanies(broker: ServiceBroker): Promise<number> {
   let companies = await deletedCompanies();
   let removed = 0;
   while (companies.length > 0) {
-    const left: string[] = [];
+    const remaining: string[] = [];
     for (const companyId of companies) {
       if (broker.stopping || Date.now() > until) return removed;
       try {
         const { rows, over } = await removeStep(companyId);
         removed += rows;
-        if (!over) left.push(companyId);
+        if (!over) remaining.push(companyId);
       } catch (error) {
         // The next run retries this company; the others continue.
         broker.logger.error({ error, companyId }, "Rows of a deleted company could not be removed");
       }
     }
-    companies = left;
+    companies = remaining;
   }
   return removed;
 }

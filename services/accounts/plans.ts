@@ -27,8 +27,8 @@ async function readPlan(companyId: string): Promise<PlanView> {
 }
 
 export async function planOf(companyId: string): Promise<PlanView> {
-  const known = cached.get(companyId);
-  if (known) return known;
+  const cachedPlan = cached.get(companyId);
+  if (cachedPlan) return cachedPlan;
   const start = performance.now();
   const plan = await readPlan(companyId);
   cached.set(companyId, plan, { start });

@@ -42,11 +42,11 @@ async function lockMails(client: Client, matches: readonly Match[]): Promise<Map
     ),
   );
   if (wanted.size === 0) return new Map();
-  const asked = [...wanted.values()];
+  const items = [...wanted.values()];
   const rows = await prepared<Unread>(
     "lock returned mails",
     LOCK_MAILS,
-    [asked.map((mail) => mail.companyId), asked.map((mail) => mail.campaign_no), asked.map((mail) => mail.seq)],
+    [items.map((mail) => mail.companyId), items.map((mail) => mail.campaign_no), items.map((mail) => mail.seq)],
     client,
   );
   if (rows.length === 0) return new Map();

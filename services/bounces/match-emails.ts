@@ -55,17 +55,17 @@ interface AddressMatch extends MailNumber {
 
 /** Adds the newest message to the recipient for reports without token or id. */
 async function addCandidatesByAddress(matches: readonly Match[]): Promise<void> {
-  const asked = matches.flatMap(({ incoming, verdict }, n) =>
+  const keys = matches.flatMap(({ incoming, verdict }, n) =>
     verdict.recipient === null ? [] : addressVariants(verdict.recipient).map((address) => ({ n, incoming, address })),
   );
-  if (asked.length === 0) return;
+  if (keys.length === 0) return;
   const found = await prepared<AddressMatch>("find mails by address", FIND_BY_ADDRESS, [
-    asked.map((_, row) => row),
-    asked.map(({ incoming }) => incoming.companyId),
-    asked.map(({ address }) => address),
+    keys.map((_, row) => row),
+    keys.map(({ incoming }) => incoming.companyId),
+    keys.map(({ address }) => address),
   ]);
   for (const { n: row, campaign_no, seq } of found)
-    matches[asked[row]!.n]!.candidates.push({ campaign_no, seq, matchedBy: "recipient" });
+    matches[keys[row]!.n]!.candidates.push({ campaign_no, seq, matchedBy: "recipient" });
 }
 
 export async function matchEmails(reports: readonly IncomingReport[]): Promise<Match[]> {

@@ -79,8 +79,8 @@ async function empty({ id, company_id, no }: Deleted, until: number): Promise<bo
 
 /** Removes a deleted campaign once its recipients are deleted. */
 export async function removeWhole(companyId: string, campaignId: string, until: number): Promise<void> {
-  const asked = "select from campaigns where company_id = $1 and id = $2 and emptied_at is not null";
-  if (!(await queryOne(asked, [companyId, campaignId]))) return;
+  const isEmptied = "select from campaigns where company_id = $1 and id = $2 and emptied_at is not null";
+  if (!(await queryOne(isEmptied, [companyId, campaignId]))) return;
   if (!(await removeEvents(companyId, campaignId, until))) return;
   await transaction(async (client) => {
     for (const rest of [...REMAINING, WHOLE]) await client.query(rest, [companyId, campaignId]);

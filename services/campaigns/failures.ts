@@ -109,8 +109,8 @@ function scaledTo(groups: readonly Group[], all: number): Group[] {
     count: Math.max(1, Math.round((group.count / counted) * all)),
     estimated: true as const,
   }));
-  const left = all - sumOf(grown);
-  return grown.map((group, at) => (at === 0 ? { ...group, count: group.count + left } : group));
+  const remaining = all - sumOf(grown);
+  return grown.map((group, at) => (at === 0 ? { ...group, count: group.count + remaining } : group));
 }
 
 /** Groups all failures if the runs miss most of them because they are clustered. */

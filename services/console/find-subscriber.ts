@@ -10,9 +10,9 @@ interface FoundSubscriber {
 }
 
 export async function findSubscriber(visit: CompanyVisit, address: string): Promise<FoundSubscriber | undefined> {
-  const asked = address.trim().toLowerCase();
-  const { results } = await callIn(visit, "subscribers.list", { search: asked, page_size: MAX_ALIKE });
-  const found = results.find(({ email }) => email.toLowerCase() === asked);
+  const searched = address.trim().toLowerCase();
+  const { results } = await callIn(visit, "subscribers.list", { search: searched, page_size: MAX_ALIKE });
+  const found = results.find(({ email }) => email.toLowerCase() === searched);
   if (!found) return undefined;
   const { email, attributes, first_name, last_name } = found;
   return { email, values: { ...attributes, first_name, last_name } };

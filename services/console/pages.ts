@@ -337,10 +337,10 @@ interface MatchedPage<V> {
 }
 
 function matched(pattern: string, parts: string[]): Record<string, string> | undefined {
-  const wanted = pattern.split("/");
-  if (wanted.length !== parts.length) return undefined;
+  const segments = pattern.split("/");
+  if (segments.length !== parts.length) return undefined;
   const params: Record<string, string> = {};
-  for (const [n, name] of wanted.entries()) {
+  for (const [n, name] of segments.entries()) {
     if (name.startsWith(":")) params[name.slice(1)] = parts[n]!;
     else if (name !== parts[n]) return undefined;
   }

@@ -4,18 +4,18 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Formats as "2026-12-01 09:00" in a zone; in UTC if PostgreSQL knows the zone and Node does not. */
 function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known) return known;
+  const existing = formats.get(zone);
+  if (existing) return existing;
   const options = { dateStyle: "short", timeStyle: "short", timeZone: zone } as const;
-  let cached: Intl.DateTimeFormat;
+  let format: Intl.DateTimeFormat;
   try {
     // The Swedish format is that of ISO 8601.
-    cached = new Intl.DateTimeFormat("sv-SE", options);
+    format = new Intl.DateTimeFormat("sv-SE", options);
   } catch {
-    cached = new Intl.DateTimeFormat("sv-SE", { ...options, timeZone: "UTC" });
+    format = new Intl.DateTimeFormat("sv-SE", { ...options, timeZone: "UTC" });
   }
-  formats.set(zone, cached);
-  return cached;
+  formats.set(zone, format);
+  return format;
 }
 
 /** Formats without the zone's name. */

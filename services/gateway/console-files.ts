@@ -32,16 +32,16 @@ const MAX_ASSETS = 64;
 
 /** Style sheets and scripts by name, compressed once per process. The name changes with the content. */
 export function consoleFiles(broker: Parameters<typeof call>[0]) {
-  const known = new LRUCache<string, RouteHandler>({ max: MAX_ASSETS });
+  const handlers = new LRUCache<string, RouteHandler>({ max: MAX_ASSETS });
   return async (context: Context, name: string, options: object): Promise<void> => {
-    let file = known.get(name);
+    let file = handlers.get(name);
     if (!file) {
       const found = await call(broker, "console.asset", { name }, options);
       const { content_type, body, headers = {} } = found;
       // Names of other versions are not compressed: made-up names must not cost CPU.
       if (headers["cache-control"] === "no-store") return writeDocument(context, found);
       file = staticFile("/app/", { type: content_type, read: () => Buffer.from(body), headers });
-      known.set(name, file);
+      handlers.set(name, file);
     }
     await file(context);
   };

@@ -158,20 +158,20 @@ export function consolePages(deps: ConsoleDeps) {
     }
     const below = path.slice(ROOT.length).replace(/^\/|\/$/g, "");
     const cookie = cookieNamed(context, isForOperators(below) ? OPERATOR_COOKIE : CONSOLE_COOKIE);
-    const asked = {
+    const request = {
       path: below,
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
       ...(context.get("x-poll") === "" ? {} : { isPoll: true }),
     };
-    if (method === "GET" && isProgressPath(asked.path)) return progress(context, asked.path, cookie);
+    if (method === "GET" && isProgressPath(request.path)) return progress(context, request.path, cookie);
     if (method === "POST") {
-      if (Object.hasOwn(THROTTLES, asked.path)) await THROTTLES[asked.path]!(context);
-      await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);
+      if (Object.hasOwn(THROTTLES, request.path)) await THROTTLES[request.path]!(context);
+      await write(context, await (isFile(context) ? upload : submit)(context, request, options), requestId);
     } else if (method === "GET" || method === "HEAD") {
       if (cookie === undefined && comesFromElsewhere(context)) return askAgain(context);
-      const page = () => call(broker, "console.page", asked, options);
-      await write(context, await admitted(context, asked, meta, page), requestId);
+      const page = () => call(broker, "console.page", request, options);
+      await write(context, await admitted(context, request, meta, page), requestId);
     } else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
   }
 

@@ -23,12 +23,12 @@ export class Pace {
     const seconds = first && last ? (last.atMs - first.atMs) / 1_000 : 0;
     // Resuming puts failed recipients back, so the count can fall.
     const rate = seconds > 0 ? Math.max(0, (last!.done - first!.done) / seconds) : 0;
-    const left = current.total_emails - doneOf(current);
+    const remaining = current.total_emails - doneOf(current);
     const isKnown = current.status === "sending" && rate > 0;
     return {
       ...current,
       per_second: Math.round(rate * 10) / 10,
-      seconds_left: isKnown ? Math.max(0, Math.ceil(left / rate)) : null,
+      seconds_left: isKnown ? Math.max(0, Math.ceil(remaining / rate)) : null,
     };
   }
 }

@@ -42,14 +42,14 @@ const MAX_CACHED = 1_000;
 /**
  * Cache of validated domains: the addresses of a list share few, and checking them took a quarter of an import's CPU.
  */
-const known = new Map<string, boolean>();
+const cache = new Map<string, boolean>();
 
 function isKnownMailDomain(domain: string): boolean {
-  const found = known.get(domain);
+  const found = cache.get(domain);
   if (found !== undefined) return found;
-  if (known.size >= MAX_CACHED) known.clear();
+  if (cache.size >= MAX_CACHED) cache.clear();
   const is = isMailDomain(domain);
-  known.set(domain, is);
+  cache.set(domain, is);
   return is;
 }
 

@@ -131,8 +131,8 @@ export class ConcurrencyLimit {
 
   #release(owner: Owner): void {
     this.#running--;
-    const left = this.#runningOf.get(owner)! - 1;
-    if (left > 0) this.#runningOf.set(owner, left);
+    const running = this.#runningOf.get(owner)! - 1;
+    if (running > 0) this.#runningOf.set(owner, running);
     else this.#runningOf.delete(owner);
     this.#serveNext();
   }

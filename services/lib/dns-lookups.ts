@@ -82,17 +82,17 @@ export class Lookups {
 
   #ask<T>(type: string, name: string, resolve: () => Promise<T[]>): Promise<Answer<T>> {
     const key = `${type} ${name.toLowerCase()}`;
-    let asked = this.#asked.get(key) as Promise<Answer<T>> | undefined;
-    if (!asked) {
-      asked = resolve().then(
+    let lookup = this.#asked.get(key) as Promise<Answer<T>> | undefined;
+    if (!lookup) {
+      lookup = resolve().then(
         (records): Answer<T> =>
           records.length > 0 ? { is: "found", records: records.slice(0, MAX_RECORDS) } : { is: "none" },
         (error: NodeJS.ErrnoException): Answer<T> =>
           NO_RECORDS.has(error.code ?? "") ? { is: "none" } : { is: "unknown", why: why(error.code) },
       );
-      this.#asked.set(key, asked as Promise<Answer<never>>);
+      this.#asked.set(key, lookup as Promise<Answer<never>>);
     }
-    return asked;
+    return lookup;
   }
 }
 

@@ -21,8 +21,8 @@ export function histogram<L extends string>(
   labelNames: readonly L[],
   buckets: number[],
 ): Histogram<L> {
-  const known = registry.getSingleMetric(name) as Histogram<L> | undefined;
-  return known ?? new Histogram({ name, help, labelNames, buckets, registers });
+  const existing = registry.getSingleMetric(name) as Histogram<L> | undefined;
+  return existing ?? new Histogram({ name, help, labelNames, buckets, registers });
 }
 
 type Sample = [labels: Record<string, string>, value: number];
@@ -58,15 +58,15 @@ const refreshes = new Map<string, () => Promise<void>>();
  * unknown values are omitted.
  */
 export function refreshed<T>(name: string, ask: () => Promise<T>): () => T | undefined {
-  let known: T | undefined;
+  let metric: T | undefined;
   let askedAtMs = Number.NEGATIVE_INFINITY;
   refreshes.set(name, async () => {
     if (performance.now() - askedAtMs < FRESH_MS) return;
     askedAtMs = performance.now();
     const noAnswer = () => new Error("no answer");
-    known = await withTimeout(ask(), REFRESH_TIMEOUT_MS, noAnswer).catch(() => undefined);
+    metric = await withTimeout(ask(), REFRESH_TIMEOUT_MS, noAnswer).catch(() => undefined);
   });
-  return () => known;
+  return () => metric;
 }
 
 export function forgetRefreshed(name: string): void {

@@ -130,8 +130,8 @@ function describe(info: string): RedisServer {
 
 /** The server of the current connection, asked once per connection. */
 export async function redisServer(redis: Redis): Promise<RedisServer> {
-  const known = servers.get(redis);
-  if (known) return known;
+  const cached = servers.get(redis);
+  if (cached) return cached;
   if (!watched.has(redis)) redis.on("close", () => servers.delete(redis));
   watched.add(redis);
   const server = describe(await redis.info());

@@ -32,12 +32,12 @@ interface Migrated {
 }
 
 async function checkMigrations(client: pg.Client): Promise<Migrated> {
-  const known = knownMigrations();
+  const migrations = knownMigrations();
   const applied = await rowsOf<{ name: string; checksum: string }>(client, "select name, checksum from migrations");
   const faults = applied
-    .filter(({ name, checksum }) => known.get(name) !== checksum)
+    .filter(({ name, checksum }) => migrations.get(name) !== checksum)
     .map(({ name }) => `${name} is unknown to this version: the backup was made by a newer one`);
-  const pending = known.size - applied.length;
+  const pending = migrations.size - applied.length;
   const fine = pending > 0 ? `${pending} will be applied at start` : "all are applied";
   return { check: check("migrations", faults, fine), pending };
 }

@@ -107,13 +107,13 @@ export async function runningCampaigns(
   return now.map(({ smtp_config_id, ...campaign }) => {
     const done = doneOf(campaign);
     const rate = before ? Math.max(0, done - (before.done.get(campaign.id) ?? done)) / seconds : null;
-    const left = Math.max(0, campaign.total_emails - done);
+    const remaining = Math.max(0, campaign.total_emails - done);
     return {
       ...campaign,
       waiting_for: (campaign.waiting_for === A_SENDER && backingOffUntil.get(smtp_config_id)) || campaign.waiting_for,
       scheduled_for: campaign.scheduled_for?.toISOString() ?? null,
       mails_per_second: rate === null ? null : Math.round(rate * 10) / 10,
-      seconds_left: rate ? Math.ceil(left / rate) : null,
+      seconds_left: rate ? Math.ceil(remaining / rate) : null,
     };
   });
 }

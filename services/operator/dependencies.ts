@@ -18,9 +18,9 @@ async function measured(
 ): Promise<Dependency> {
   const within = <T>(work: Promise<T>) => withTimeout(work, TIMEOUT_MS, () => new Error("no answer within a second"));
   try {
-    const asked = performance.now();
+    const askedAtMs = performance.now();
     await within(ask());
-    const latency_ms = Math.round((performance.now() - asked) * 10) / 10;
+    const latency_ms = Math.round((performance.now() - askedAtMs) * 10) / 10;
     return { what, state: "ok", latency_ms, ...(await within(describe())) };
   } catch (error) {
     return {

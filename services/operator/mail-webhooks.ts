@@ -57,8 +57,8 @@ interface CampaignEnds {
  * campaign was over.
  */
 function reportedWithin(mail: Mail, events: readonly MailEvent[], { started_at, finished_at }: CampaignEnds) {
-  const known = [mail.sent_at, mail.bounced_at, ...events.map(({ created_at }) => created_at)];
-  const spans = spansAround(known.flatMap((at) => at?.getTime() ?? []).slice(0, MAX_MOMENTS));
+  const times = [mail.sent_at, mail.bounced_at, ...events.map(({ created_at }) => created_at)];
+  const spans = spansAround(times.flatMap((at) => at?.getTime() ?? []).slice(0, MAX_MOMENTS));
   if (mail.status === SENT_EMAIL_STATUS.failed) {
     const from = (started_at ?? mail.created_at).getTime();
     spans.push([from - BEFORE_MS, (finished_at?.getTime() ?? Date.now()) + AFTER_MS]);

@@ -112,8 +112,8 @@ export async function deadWebhooks(endpointId: string): Promise<ReturnsOf<"opera
 }
 
 export async function requeueDead(ctx: Ctx<{ endpoint_id: string }>): Promise<ReturnsOf<"operator.requeueWebhooks">> {
-  const done = await requeueDeadDeliveries(ctx.params.endpoint_id);
-  if (!done) throw notFound();
-  await emit(ctx, "webhook.queued", { companyId: done.companyId });
-  return [{ requeued: done.requeued }];
+  const requeued = await requeueDeadDeliveries(ctx.params.endpoint_id);
+  if (!requeued) throw notFound();
+  await emit(ctx, "webhook.queued", { companyId: requeued.companyId });
+  return [{ requeued: requeued.requeued }];
 }

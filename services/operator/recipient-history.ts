@@ -95,11 +95,11 @@ async function waiting(ctx: Ctx, mails: readonly Mail[]): Promise<Step[]> {
 }
 
 export async function historyOf(ctx: Ctx, recipient: string): Promise<Step[]> {
-  const wanted = recipient.trim();
-  const number = isUuid(wanted) ? await mailOf(wanted) : undefined;
-  const mails = number ? await mailNumbered(number) : await mailsTo(wanted);
-  const copies = number ? await copiesOf(number) : await copiesTo(wanted);
-  const address = number ? mails[0]?.email : wanted;
+  const searched = recipient.trim();
+  const number = isUuid(searched) ? await mailOf(searched) : undefined;
+  const mails = number ? await mailNumbered(number) : await mailsTo(searched);
+  const copies = number ? await copiesOf(number) : await copiesTo(searched);
+  const address = number ? mails[0]?.email : searched;
   const about = address
     ? [...(await knownAs(address)), ...(await blocks(address)), ...(await inboundSteps(address))]
     : [];

@@ -70,8 +70,8 @@ export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> 
   const prepared = await mailBodies(content.companyId, content);
   const bodies = subjectPrefix ? prefixed(prepared, subjectPrefix) : prepared;
   const key = keysFor("link")[0]!;
-  const wanted = isTracked ? bodies.links : [];
-  const links = await storeLinks(content.companyId, content.campaignId, wanted);
+  const usedLinks = isTracked ? bodies.links : [];
+  const links = await storeLinks(content.companyId, content.campaignId, usedLinks);
   const numbers = new Map(links.map((link, i) => [link, i + 1]));
   const tracking = content.trackingEnabled
     ? {

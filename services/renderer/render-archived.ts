@@ -149,8 +149,8 @@ export class ArchivedMails {
 
   async #subject(companyId: string, campaignId: string): Promise<string> {
     const key = `${companyId} ${campaignId}`;
-    const known = this.#subjects.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#subjects.get(key);
+    if (cached !== undefined) return cached;
     const content = await contentToShow(companyId, campaignId);
     if (!content) return "";
     const { baseUrl } = installation();

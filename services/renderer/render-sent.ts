@@ -149,8 +149,8 @@ export async function subjects(companyId: string, ids: readonly string[]): Promi
   const { baseUrl } = installation();
   const programs = new Map<string, Program>();
   const programOf = (row: SubjectRow): Program => {
-    const known = programs.get(contentKey(row));
-    const program = known ?? subjectProgram(compileTemplate(row.subject, "subject").template?.nodes ?? [], baseUrl);
+    const cached = programs.get(contentKey(row));
+    const program = cached ?? subjectProgram(compileTemplate(row.subject, "subject").template?.nodes ?? [], baseUrl);
     programs.set(contentKey(row), program);
     return program;
   };

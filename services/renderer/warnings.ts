@@ -62,10 +62,10 @@ async function unknownVariables(
   if (open.length === 0) return [];
   const attributes = await attributesOf(companyId, [...new Set(open.flatMap((name) => [name, rootOf(name)]))]);
   if (!attributes) return [];
-  const known = [...attributes.known, ...attributes.in_use];
+  const knownNames = [...attributes.known, ...attributes.in_use];
   const candidates = [...PERSON, ...given, ...attributes.in_use];
   return open
-    .filter((name) => !spellingIn(known, name) && !spellingIn(known, rootOf(name)))
+    .filter((name) => !spellingIn(knownNames, name) && !spellingIn(knownNames, rootOf(name)))
     .map((name) => {
       const nearest = nearestField(name, candidates);
       const hint = nearest ? ` Did you mean [[${nearest}]]?` : " It stays empty unless the send gives a value.";

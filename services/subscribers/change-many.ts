@@ -33,14 +33,14 @@ const SUPPRESS = `
 const SUPPRESSED_AT_ONCE = 5_000;
 
 export async function suppressMany(companyId: string, { reason = "", ...chosen }: Selection & { reason?: string }) {
-  const done = { suppressed: 0, existing: 0 };
+  const counts = { suppressed: 0, existing: 0 };
   const write = async (client: Client, ids: string[]) => {
-    const one = (await queryOne<typeof done>(SUPPRESS, [companyId, ids, reason], client))!;
-    done.suppressed += one.suppressed;
-    done.existing += one.existing;
+    const one = (await queryOne<typeof counts>(SUPPRESS, [companyId, ids, reason], client))!;
+    counts.suppressed += one.suppressed;
+    counts.existing += one.existing;
   };
   const complete = await changeChosen(companyId, chosen, { slice: SUPPRESSED_AT_ONCE, write });
-  return { ...done, ...unfinished(complete) };
+  return { ...counts, ...unfinished(complete) };
 }
 
 // $3: lists to join, $4: lists to leave.
@@ -86,13 +86,13 @@ const SLICE = 5_000;
 export async function updateLists(companyId: string, given: BulkLists): Promise<ChangedLists> {
   const { add_to_lists: toJoin = [], remove_from_lists = [] } = given;
   const toLeave = remove_from_lists.filter((id) => !toJoin.includes(id));
-  const done: ChangedLists = { updated: 0, added: 0, removed: 0 };
+  const counts: ChangedLists = { updated: 0, added: 0, removed: 0 };
   const slice = Math.ceil(SLICE / Math.max(1, toJoin.length + toLeave.length));
   const write = async (client: Client, ids: string[]) => {
     const [changed] = await query<ChangedLists>(CHANGE, [companyId, ids, toJoin, toLeave], client);
-    done.updated += changed!.updated;
-    done.added += changed!.added;
-    done.removed += changed!.removed;
+    counts.updated += changed!.updated;
+    counts.added += changed!.added;
+    counts.removed += changed!.removed;
   };
-  return (await changeChosen(companyId, given, { slice, write })) ? done : { ...done, complete: false };
+  return (await changeChosen(companyId, given, { slice, write })) ? counts : { ...counts, complete: false };
 }

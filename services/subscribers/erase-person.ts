@@ -41,12 +41,12 @@ export async function erase(ctx: Ctx<{ email: string }>): Promise<{ erased: Eras
     for (const [n, person] of persons.entries()) await beginErasure(client, person, addresses[n]!);
   });
   const until = Date.now() + IN_REQUEST_MS;
-  const done: Awaited<ReturnType<typeof steps>>[] = [];
-  for (const person of persons) done.push(await steps(person, () => Date.now() < until));
-  const sum = (kind: keyof ErasedCounts) => done.reduce((n, { counts }) => n + counts[kind], 0);
+  const results: Awaited<ReturnType<typeof steps>>[] = [];
+  for (const person of persons) results.push(await steps(person, () => Date.now() < until));
+  const sum = (kind: keyof ErasedCounts) => results.reduce((n, { counts }) => n + counts[kind], 0);
   return {
     erased: Object.fromEntries(ERASED_KINDS.map((kind) => [kind, sum(kind)])) as ErasedCounts,
-    complete: done.every(({ complete }) => complete),
+    complete: results.every(({ complete }) => complete),
   };
 }
 

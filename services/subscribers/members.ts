@@ -11,11 +11,11 @@ const existing = (table: "subscribers" | "lists", what: string) => `
 /** Returns an error for each id that does not exist in the company. */
 export async function missing(table: "subscribers" | "lists", companyId: string, ids: readonly string[]) {
   if (ids.length === 0) return [];
-  const asked = [...new Set(ids.map((id) => id.toLowerCase()))];
-  const values = [companyId, asked];
+  const distinctIds = [...new Set(ids.map((id) => id.toLowerCase()))];
+  const values = [companyId, distinctIds];
   // Usually all exist, so counting is enough.
   const { n } = (await queryOne<{ n: number }>(existing(table, "count(*) as n"), values))!;
-  if (n === asked.length) return [];
+  if (n === distinctIds.length) return [];
   const found = new Set((await query<{ id: string }>(existing(table, "id"), values)).map(({ id }) => id));
   return [...new Set(ids)]
     .filter((id) => !found.has(id.toLowerCase()))

@@ -79,8 +79,8 @@ export const formErrors: Validate<typeof subscribers.subscribe> = async (ctx, is
     : null;
   if (!company) return {};
   const { formAttributes, formHosts } = company;
-  const known = new Set(fieldsOf(given, formAttributes).map(([, field]) => field));
-  const others = Object.keys(given).filter((name) => !NOT_UNKNOWN.has(name) && !known.has(name));
+  const fields = new Set(fieldsOf(given, formAttributes).map(([, field]) => field));
+  const others = Object.keys(given).filter((name) => !NOT_UNKNOWN.has(name) && !fields.has(name));
   const { redirect_url } = ctx.params;
   const strays = isValid("redirect_url") && redirect_url && !mayLeadTo(redirect_url, formHosts);
   return {

@@ -38,9 +38,9 @@ export async function segmentErrors(companyId: string, rules: Partial<Rules> | n
 async function conditionErrors(companyId: string, rules: Rules): Promise<FieldErrors> {
   const errors = rulesErrors(rules);
   if (rules.conditions.length > MAX_CONDITIONS) return { rules: errors };
-  const asked = references(rules);
+  const referenced = references(rules);
   for (const type of ["list", "campaign"] as const) {
-    const ofType = asked.filter((reference) => reference.type === type);
+    const ofType = referenced.filter((reference) => reference.type === type);
     if (ofType.length === 0) continue;
     const rows = await query<{ id: string }>(EXISTING[type], [companyId, ofType.map(({ id }) => id)]);
     const existing = new Set(rows.map(({ id }) => id));

@@ -51,8 +51,8 @@ async function save(
   const email = addressText(request.email);
   const room = await roomFor(client, companyId, limit);
   if (room === 0) {
-    const known = "select from subscribers where company_id = $1 and email_key = address_key($2)";
-    if (!(await queryOne(known, [companyId, email], client))) throw subscriberLimitReached(limit!);
+    const subscriberExists = "select from subscribers where company_id = $1 and email_key = address_key($2)";
+    if (!(await queryOne(subscriberExists, [companyId, email], client))) throw subscriberLimitReached(limit!);
   }
   const row = [companyId, newId(), email, first_name, last_name, status, attributes];
   return (await queryOne<{ id: string; is_new: boolean }>(SAVE, row, client))!;

@@ -152,18 +152,18 @@ export default defineService("subscribers", contract, {
     bulkDelete: {
       validate: (ctx, isValid) => chosenErrors(companyOf(ctx), ctx.params, isValid),
       async handler(ctx) {
-        const done = await removeMany(companyOf(ctx), ctx.params);
-        await logged(ctx, "subscribers.deleted", undefined, { deleted: done.deleted });
-        return done;
+        const result = await removeMany(companyOf(ctx), ctx.params);
+        await logged(ctx, "subscribers.deleted", undefined, { deleted: result.deleted });
+        return result;
       },
     },
     bulkSuppress: {
       validate: (ctx, isValid) => chosenErrors(companyOf(ctx), ctx.params, isValid),
       async handler(ctx) {
-        const done = await suppressMany(companyOf(ctx), ctx.params);
-        const { suppressed: created, existing } = done;
+        const result = await suppressMany(companyOf(ctx), ctx.params);
+        const { suppressed: created, existing } = result;
         await logged(ctx, "suppressions.imported", undefined, { total: created + existing, created, existing });
-        return done;
+        return result;
       },
     },
     bulkUpdateLists: {

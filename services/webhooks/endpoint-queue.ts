@@ -43,8 +43,8 @@ export class EndpointQueue {
   }
 
   add({ companyId, endpointId }: Endpoint): void {
-    const known = this.#endpoints.get(endpointId);
-    if (known) known.waits = true;
+    const endpoint = this.#endpoints.get(endpointId);
+    if (endpoint) endpoint.waits = true;
     else this.#endpoints.set(endpointId, { companyId, inFlight: 0, waits: true });
     const turns = this.#turns.get(companyId);
     if (turns) turns.add(endpointId);

@@ -54,7 +54,7 @@ export const senderName = (n: number) => `sender-${n}`;
  */
 async function untilJoined(url: string): Promise<void> {
   const deadline = Date.now() + JOINED_WITHIN_MS;
-  let asked = 0;
+  let requests = 0;
   const ask = () =>
     fetch(`${url}/api/emails/campaigns/`, {
       // A new key each time: requests with the same key share one answer.
@@ -66,7 +66,7 @@ async function untilJoined(url: string): Promise<void> {
     if (status === 401) return;
     if (Date.now() > deadline) throw new Error(`The gateway does not reach the other services: it answers ${status}`);
     // Invalid keys are limited to 60 a minute, after which the answer is always 429.
-    await sleep(++asked < 20 ? 50 : 2_000);
+    await sleep(++requests < 20 ? 50 : 2_000);
   }
 }
 

@@ -61,10 +61,10 @@ export class Conformance {
     const missing = this.#missingHeader(seen);
     if (missing) return `lacks the header ${missing}`;
     const template = this.#templates.find(({ pattern }) => pattern.test(path));
-    const asked = method === "HEAD" ? "GET" : method;
-    const operation = template?.operations[asked.toLowerCase()];
+    const documentedMethod = method === "HEAD" ? "GET" : method;
+    const operation = template?.operations[documentedMethod.toLowerCase()];
     if (!operation) return this.#undescribed(method, template !== undefined, seen);
-    const response = operation.responses[seen.status] ?? this.#rest(asked, template!, seen.status);
+    const response = operation.responses[seen.status] ?? this.#rest(documentedMethod, template!, seen.status);
     if (!response) return `${seen.status} is not among ${Object.keys(operation.responses).join(", ")}`;
     const described = response.$ref ? this.#responses[response.$ref.split("/").at(-1)!]! : response;
     return method === "HEAD" ? null : this.#contentFault(described, seen);
@@ -103,8 +103,8 @@ export class Conformance {
   }
 
   #validator(schema: Schema): ValidateFunction {
-    const known = this.#compiled.get(schema);
-    if (known) return known;
+    const compiled = this.#compiled.get(schema);
+    if (compiled) return compiled;
     const text = JSON.stringify(closed(schema)).replaceAll('"#/components/', '"api#/components/');
     const validate = this.#ajv.compile(JSON.parse(text) as Schema);
     this.#compiled.set(schema, validate);

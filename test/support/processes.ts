@@ -22,8 +22,8 @@ export function processesNaming(text: string): string[] {
 export async function leftAfter(milliseconds: number, text: string): Promise<string[]> {
   const deadline = Date.now() + milliseconds;
   for (;;) {
-    const left = processesNaming(text);
-    if (left.length === 0 || Date.now() > deadline) return left;
+    const remaining = processesNaming(text);
+    if (remaining.length === 0 || Date.now() > deadline) return remaining;
     // Each check reads files of every process on the machine.
     await sleep(250);
   }

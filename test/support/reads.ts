@@ -86,13 +86,13 @@ const PLAIN = new Set(["page", "page_size", "ordering"]);
 
 function filtersOf(route: Route, large: Large): Record<string, string>[] {
   const properties = propertiesOf(contractOf(route.action));
-  const known = valuesOf(large);
+  const knownValues = valuesOf(large);
   const inPath = pathNames(route.path);
   const isSearchable = /Search looks into/.test(contractOf(route.action).description ?? "") || route.answer !== "list";
   return Object.entries(properties).flatMap(([name, { enum: values }]) => {
     if (PLAIN.has(name) || inPath.includes(name) || (name === "search" && !isSearchable)) return [];
     const all = values as string[] | undefined;
-    const asked = all ? (all.length > MANY ? ACTIONS : all) : (known[name] ?? []);
+    const asked = all ? (all.length > MANY ? ACTIONS : all) : (knownValues[name] ?? []);
     return asked.map((value) => ({ [name]: value }));
   });
 }

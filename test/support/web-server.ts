@@ -30,9 +30,9 @@ export async function startWebServer(host = "127.0.0.1"): Promise<WebServer> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method, url, headers } = request;
-    const asked = { method: method!, url: url!, headers, body: Buffer.concat(chunks).toString() };
-    web.asked.push(asked);
-    const answer = (await web.on?.(asked)) ?? web.answer;
+    const received = { method: method!, url: url!, headers, body: Buffer.concat(chunks).toString() };
+    web.asked.push(received);
+    const answer = (await web.on?.(received)) ?? web.answer;
     response.writeHead(answer.status ?? 200, answer.headers).end(answer.body ?? "");
   });
   await new Promise<void>((done) => server.listen(0, host, done));

@@ -39,7 +39,7 @@ export async function beginAttempt(email: string, ip: string, deviceId: string |
   for (const window of windows) {
     const grant = await apiLimiter().take(window, 1);
     if (grant.granted === 0) {
-      for (const [other, bucket] of taken) await apiLimiter().give(other, bucket, 1);
+      for (const [other, bucket] of taken) await apiLimiter().giveBack(other, bucket, 1);
       throw throttled(Math.ceil(grant.retryAfterMs / 1_000));
     }
     if (window === account) used = grant.used;
@@ -49,7 +49,7 @@ export async function beginAttempt(email: string, ip: string, deviceId: string |
     isLastOfAccount: used === PER_ACCOUNT,
     async succeeded() {
       for (const [window, bucket] of taken) {
-        if (window === network) await apiLimiter().give(window, bucket, 1);
+        if (window === network) await apiLimiter().giveBack(window, bucket, 1);
         else await apiLimiter().forget(window);
       }
     },

@@ -48,18 +48,21 @@ const serverText = ({ responseText, response, message }: ImapError) =>
 /** Converts any error of the library or the network into a sentence for the user. */
 export function sentenceOf(error: unknown, { host, port }: Pick<ClaimedMailbox, "host" | "port">): MailboxError {
   if (error instanceof MailboxError) return error;
-  const known = error as ImapError;
+  const imapError = error as ImapError;
   const where = `${host}:${port}`;
-  if (known.authenticationFailed) {
-    return new MailboxError(`The IMAP server ${where} refused the login: ${serverText(known)}.`);
+  if (imapError.authenticationFailed) {
+    return new MailboxError(`The IMAP server ${where} refused the login: ${serverText(imapError)}.`);
   }
-  if (/server does not support STARTTLS/i.test(known.message)) {
+  if (/server does not support STARTTLS/i.test(imapError.message)) {
     return new MailboxError(`The IMAP server ${where} offers no STARTTLS.`);
   }
-  if (/certificate|self.signed|altname/i.test(`${known.code} ${known.message}`)) {
-    return new MailboxError(`No TLS with the IMAP server ${where}: ${known.message}.`);
+  if (/certificate|self.signed|altname/i.test(`${imapError.code} ${imapError.message}`)) {
+    return new MailboxError(`No TLS with the IMAP server ${where}: ${imapError.message}.`);
   }
-  return new MailboxError(`The IMAP server ${where} failed: ${serverText(known)} (${known.code ?? "no code"}).`, true);
+  return new MailboxError(
+    `The IMAP server ${where} failed: ${serverText(imapError)} (${imapError.code ?? "no code"}).`,
+    true,
+  );
 }
 
 async function addressesOf({ host }: ClaimedMailbox): Promise<PinnedAddress[]> {

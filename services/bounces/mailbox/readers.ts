@@ -67,12 +67,12 @@ export class MailboxReaders {
 
   async #renew(): Promise<void> {
     if (this.#held.size === 0) return;
-    const kept = await renewMailboxes(
+    const renewed = await renewMailboxes(
       this.#name,
       [...this.#held.values()].map(({ box }) => box),
     );
     this.#renewedAt = performance.now();
-    for (const [id, { stop }] of this.#held) if (!kept.has(id)) stop.abort();
+    for (const [id, { stop }] of this.#held) if (!renewed.has(id)) stop.abort();
   }
 
   async #claim(): Promise<void> {

@@ -31,10 +31,10 @@ export function mailgunToken({ body }: ProviderRequest, secret: string, now = Da
   }
   const [timestamp, token, signature] = [signed.timestamp, signed.token, signed.signature].map(textOf);
   if (!token || token.length > 256 || !isRecent(timestamp!, MAILGUN_MAX_AGE_SECONDS, now)) return null;
-  const wanted = createHmac("sha256", secret)
+  const expected = createHmac("sha256", secret)
     .update(timestamp! + token)
     .digest("hex");
-  return isSameSecret(signature!.toLowerCase(), wanted) ? token : null;
+  return isSameSecret(signature!.toLowerCase(), expected) ? token : null;
 }
 
 /** Mailgun did not send the message: the address is on one of its suppression lists. */

@@ -28,8 +28,8 @@ const SUBTYPES = wordTable({
 });
 
 function wordOf({ bounceType, bounceSubType }: Fields): Word {
-  const known = SUBTYPES.get(`${textOf(bounceType)}/${textOf(bounceSubType)}`);
-  if (known) return known;
+  const subtype = SUBTYPES.get(`${textOf(bounceType)}/${textOf(bounceSubType)}`);
+  if (subtype) return subtype;
   if (bounceType === "Permanent") return "mailbox-unknown";
   return bounceType === "Transient" ? "temporary-failure" : "unknown-reason";
 }

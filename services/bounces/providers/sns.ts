@@ -53,8 +53,8 @@ const MAX_CERTIFICATES = 64;
 const certificates = new Map<string, X509Certificate>();
 
 async function certificateAt(url: URL, fetchText: FetchText): Promise<X509Certificate> {
-  const known = certificates.get(url.href);
-  if (known) return known;
+  const cached = certificates.get(url.href);
+  if (cached) return cached;
   const fetched = new X509Certificate(await fetchText(url));
   if (certificates.size >= MAX_CERTIFICATES) certificates.delete(certificates.keys().next().value!);
   certificates.set(url.href, fetched);

@@ -21,8 +21,8 @@ const MAX_DECODERS = 100;
 
 function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefined {
   const name = charset.trim().toLowerCase();
-  const known = decoders.get(name);
-  if (known) return known;
+  const cached = decoders.get(name);
+  if (cached) return cached;
   try {
     const decoder = new TextDecoder(ALIASES[name] ?? name);
     if (decoders.size < MAX_DECODERS) decoders.set(name, decoder);

@@ -61,10 +61,10 @@ export class BounceAddresses {
 
 /** Concurrent lookups share one promise; failures are not cached. */
 function cached<K extends {}, V>(cache: LRUCache<K, Promise<V>>, key: K, ask: () => Promise<V>): Promise<V> {
-  const known = cache.get(key);
-  if (known) return known;
-  const asked = ask();
-  cache.set(key, asked);
-  asked.catch(() => cache.delete(key));
-  return asked;
+  const cached = cache.get(key);
+  if (cached) return cached;
+  const lookup = ask();
+  cache.set(key, lookup);
+  lookup.catch(() => cache.delete(key));
+  return lookup;
 }

@@ -33,13 +33,13 @@ const readCertificate = ({ cert, key }: CertificateFiles) => ({
 const versionOf = ({ cert, key }: CertificateFiles) => `${statSync(cert).mtimeMs}/${statSync(key).mtimeMs}`;
 
 function followCertificate(listener: InboundListener, files: CertificateFiles, logger: Logger): () => void {
-  let known = versionOf(files);
+  let loadedVersion = versionOf(files);
   const timer = setInterval(() => {
     try {
       const version = versionOf(files);
-      if (version === known) return;
+      if (version === loadedVersion) return;
       listener.useTls(readCertificate(files));
-      known = version;
+      loadedVersion = version;
     } catch (error) {
       logger.warn(
         `The certificate of INBOUND_TLS_CERT cannot be read; the one before is used: ${(error as Error).message}`,

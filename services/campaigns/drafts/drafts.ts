@@ -74,8 +74,8 @@ export async function createDraft(
 ): Promise<View> {
   const [found] = await query<{ n: number }>("select count(*) n from drafts where company_id = $1", [companyId]);
   if (found!.n >= MAX_DRAFTS) throw badRequest(`You already have ${MAX_DRAFTS} drafts. Send or delete some first.`);
-  const kept = await stored(companyId, body);
-  return (await Draft.create({ companyId, name: name?.trim() ?? nameIn(body), kind, ...kept })).view();
+  const storedBody = await stored(companyId, body);
+  return (await Draft.create({ companyId, name: name?.trim() ?? nameIn(body), kind, ...storedBody })).view();
 }
 
 /** Concurrent changes and sends are serialized: the second finds the draft changed or deleted. */
@@ -83,10 +83,12 @@ export async function updateDraft(
   companyId: string,
   { id, name, kind, body }: { id: string; name?: string; kind?: DraftKind; body?: Body },
 ): Promise<View> {
-  const kept = body && (await stored(companyId, body));
+  const storedBody = body && (await stored(companyId, body));
   return sequelize().transaction(async (transaction) => {
     const draft = await findDraft(companyId, id, transaction);
-    const changed = Object.entries({ name: name?.trim(), kind, ...kept }).filter(([, value]) => value !== undefined);
+    const changed = Object.entries({ name: name?.trim(), kind, ...storedBody }).filter(
+      ([, value]) => value !== undefined,
+    );
     await draft.update(Object.fromEntries(changed), { transaction });
     return draft.view();
   });

@@ -49,10 +49,10 @@ async function errorsOfDraft(
   for (const [field, sentences] of Object.entries(further)) {
     for (const sentence of sentences) addFieldError(errors, field, sentence);
   }
-  const known = Object.keys(contract.params.properties as object).filter((name) => name !== "idempotency_key");
-  const ignored = new Set<string>([...known, ...READ_ONLY_FIELDS, ...(contract.ignoredFields ?? [])]);
+  const fieldNames = Object.keys(contract.params.properties as object).filter((name) => name !== "idempotency_key");
+  const ignored = new Set<string>([...fieldNames, ...READ_ONLY_FIELDS, ...(contract.ignoredFields ?? [])]);
   const unknown = Object.keys(body).filter((name) => !ignored.has(name));
-  return { ...errors, ...unknownFieldErrors(unknown, known, "all") };
+  return { ...errors, ...unknownFieldErrors(unknown, fieldNames, "all") };
 }
 
 const requestOf = ({ name, body }: Draft) => ({ name, ...body }) as unknown as SendParams;
@@ -94,10 +94,10 @@ export async function sendDraft(ctx: Ctx<SendDraftParams>): Promise<Answer> {
     return first;
   });
   if (!(draft instanceof Draft)) return draft;
-  const wanted = KINDS[draft.kind];
+  const kind = KINDS[draft.kind];
   const body = requestOf(draft);
-  const errors = await errorsOfDraft(companyId, wanted, body);
+  const errors = await errorsOfDraft(companyId, kind, body);
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const given = { ...body, ...(key === undefined ? {} : { idempotency_key: key }) };
-  return sendAs(ctx, wanted.type, given, { hash, claim: (client) => claim(client, draft) });
+  return sendAs(ctx, kind.type, given, { hash, claim: (client) => claim(client, draft) });
 }

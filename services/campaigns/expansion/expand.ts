@@ -135,10 +135,10 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
   };
   const slice = await take(client, campaign, size);
   if (!slice) return endWithoutAudience(client, campaign);
-  const done = slice.taken < size.limit;
+  const isLastSlice = slice.taken < size.limit;
   if (slice.kept > 0) await chunkSlice(client, campaign, slice, size);
-  await recordSlice(client, campaign, { slice, done, isCounting: isCounting || slice.left > 0, room });
-  return { companyId: company_id, kept: slice.kept, done };
+  await recordSlice(client, campaign, { slice, done: isLastSlice, isCounting: isCounting || slice.left > 0, room });
+  return { companyId: company_id, kept: slice.kept, done: isLastSlice };
 }
 
 async function chunkSlice(

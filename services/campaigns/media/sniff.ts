@@ -85,8 +85,8 @@ function text(head: Buffer, filename: string): string | undefined {
 }
 
 export function sniff(head: Buffer, filename: string): string {
-  const known = SIGNATURES.find(([, bytes]) => matches(head, bytes));
-  if (known) return known[0];
+  const signature = SIGNATURES.find(([, bytes]) => matches(head, bytes));
+  if (signature) return signature[0];
   if (matches(head, [...ascii("PK"), 3, 4])) return archive(head);
   // MPEG audio without a tag: eleven set bits; JPEG's 0xffd8 was handled above.
   if (head.length > 2 && head[0] === 0xff && (head[1]! & 0xe6) === 0xe2) return "audio/mpeg";

@@ -99,8 +99,8 @@ export async function withoutErased(
   const erased = await erasedAmong(companyId, addresses, client);
   if (erased.size === 0) return [...receivers];
   const others = (copies: string[] | null) => {
-    const left = copies?.filter((copy) => !erased.has(copy)) ?? [];
-    return left.length > 0 ? left : null;
+    const remaining = copies?.filter((copy) => !erased.has(copy)) ?? [];
+    return remaining.length > 0 ? remaining : null;
   };
   return receivers.map((receiver) =>
     erased.has(receiver.email)

@@ -60,8 +60,8 @@ const errorsOfTemplates = new LRUCache<string, string[]>({ max: 10_000 });
 
 /** Templates are checked when saved, but an older release may have allowed more. */
 async function templateErrors(companyId: string, id: string, version: string): Promise<string[]> {
-  const known = errorsOfTemplates.get(`${id} ${version}`);
-  if (known) return known;
+  const cached = errorsOfTemplates.get(`${id} ${version}`);
+  if (cached) return cached;
   const template = await Template.findOne({ attributes: ["subject", "body", "html"], where: { companyId, id } });
   if (!template) return [];
   const errors = [...subjectErrors(template.subject), ...(await bodyErrors(companyId, template.html ?? template.body))];
@@ -74,8 +74,8 @@ export async function attachmentErrors(companyId: string, ids: readonly string[]
     attributes: ["id", "size"],
     where: { companyId, id: [...ids], deletedAt: null },
   });
-  const known = new Set(media.map(({ id }) => id));
-  const missing = ids.filter((id) => !known.has(id.toLowerCase()));
+  const existingIds = new Set(media.map(({ id }) => id));
+  const missing = ids.filter((id) => !existingIds.has(id.toLowerCase()));
   if (missing.length > 0) return missing.map(missingObject);
   const bytes = media.reduce((sum, { size }) => sum + size, 0);
   return bytes > MAX_ATTACHED_BYTES

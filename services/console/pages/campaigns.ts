@@ -42,10 +42,10 @@ const MAX_IN_THE_AIR = 20;
 
 /** Returns campaigns that are being sent or wait for a sender. */
 export async function campaignsInTheAir(visit: CompanyVisit) {
-  const asked = { page_size: MAX_IN_THE_AIR };
+  const params = { page_size: MAX_IN_THE_AIR };
   // Read in the order of the statuses, so that a campaign that starts in between is in the second list.
-  const pending = await callIn(visit, "campaigns.list", { status: "pending", ...asked });
-  const sending = await callIn(visit, "campaigns.list", { status: "sending", ...asked });
+  const pending = await callIn(visit, "campaigns.list", { status: "pending", ...params });
+  const sending = await callIn(visit, "campaigns.list", { status: "sending", ...params });
   const byId = new Map([...pending.results, ...sending.results].map((campaign) => [campaign.id, campaign]));
   return {
     campaigns: [...byId.values()].toReversed().slice(0, MAX_IN_THE_AIR),

@@ -29,8 +29,8 @@ async function settingsOf(visit: CompanyVisit, timezone: string): Promise<Record
     callUnder(visit, "accounts.timeZones", {}),
   ]);
   const t = messages.company.fields;
-  const known = ["UTC", ...zones.filter((zone) => zone !== "UTC")];
-  const options = (known.includes(timezone) ? known : [timezone, ...known]).map((zone) => ({
+  const zoneNames = ["UTC", ...zones.filter((zone) => zone !== "UTC")];
+  const options = (zoneNames.includes(timezone) ? zoneNames : [timezone, ...zoneNames]).map((zone) => ({
     value: zone,
     label: zone.replaceAll("_", " "),
   }));

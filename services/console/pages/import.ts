@@ -205,11 +205,11 @@ export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> 
   const showAgain = (errors: Errors = {}) => showColumns(visit, state, { form: visit.form, errors });
   if (visit.form.do === "look") return showAgain();
   return orAgain(async () => {
-    const asked = await settingsIn(visit, state);
+    const settings = await settingsIn(visit, state);
     const { list = "", new_list = "" } = visit.form;
     if (list === NEW_LIST && new_list.trim() === "") throw invalid({ new_list: [t.nameNeeded] });
     const list_id = isUuid(list) ? { list_id: list } : {};
-    await callIn(visit, "subscribers.startImport", { id: state.id, ...asked, ...list_id, dry_run: true });
+    await callIn(visit, "subscribers.startImport", { id: state.id, ...settings, ...list_id, dry_run: true });
     // The new list is created only when the import starts, so that a dry run leaves nothing behind.
     const search = list === NEW_LIST ? `?${new URLSearchParams({ new_list })}` : "";
     return { goTo: `${pathOf(visit, state.id)}${search}` };

@@ -70,10 +70,10 @@ async function showPeople(visit: CompanyVisit, errors: Errors = {}): Promise<Ans
   const { query } = visit;
   const id = visit.params.id!;
   const status = SUBSCRIBER_STATUSES.find((one) => one === query.status);
-  const asked = { id, ...askedOf(query), ...orderingIn(query, ORDERINGS), ...(status ? { status } : {}) };
+  const params = { id, ...askedOf(query), ...orderingIn(query, ORDERINGS), ...(status ? { status } : {}) };
   const [list, { results, ...paging }] = await Promise.all([
     readList(visit),
-    callIn(visit, "subscribers.listMembers", asked),
+    callIn(visit, "subscribers.listMembers", params),
   ]);
   return tabOf(visit, list, "", {
     members: results,

@@ -68,14 +68,14 @@ export async function failuresPage(visit: OperatorVisit): Promise<Answer> {
     running(visit),
   ]);
   const campaign = campaigns.find((one) => one.id === id);
-  const left = campaign && Math.max(0, campaign.total_emails - campaign.sent_count - campaign.failed_count);
+  const remaining = campaign && Math.max(0, campaign.total_emails - campaign.sent_count - campaign.failed_count);
   return {
     view: "operator-campaign",
     title: campaign?.name ?? id,
     values: {
       failures: tableOf("failures", failures),
       campaign,
-      hint: campaign && t.stop.hint(formatted(left!), formatted(campaign.total_emails)),
+      hint: campaign && t.stop.hint(formatted(remaining!), formatted(campaign.total_emails)),
       action: `${CAMPAIGNS}/${id}/stop`,
     },
   };

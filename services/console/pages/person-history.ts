@@ -91,10 +91,10 @@ export async function historyOf(visit: CompanyVisit, recipient: string, here: st
     rowsFrom(from.events, (page) => readEvents(visit, recipient, page)),
   ]);
   const moments: TimelineEntry[] = [];
-  const left = { mails: mails.results.map(ofMail), events: events.results.map(ofEvent) };
+  const remaining = { mails: mails.results.map(ofMail), events: events.results.map(ofEvent) };
   const used = { mails: 0, events: 0 };
   while (moments.length < PAGE_SIZE) {
-    const [mail, event] = [left.mails[used.mails], left.events[used.events]];
+    const [mail, event] = [remaining.mails[used.mails], remaining.events[used.events]];
     if (!mail && !event) break;
     const isMail = !event || (mail !== undefined && mail.at > event.at);
     moments.push(isMail ? mail! : event);

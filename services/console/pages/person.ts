@@ -64,8 +64,8 @@ export const changePerson = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     async () => {
       const id = visit.params.id!;
       const { first_name = "", last_name = "" } = visit.form;
-      const known = Object.keys((await readSubscriber(visit)).attributes);
-      const { changes, errors } = attributeChanges(visit.form, known);
+      const names = Object.keys((await readSubscriber(visit)).attributes);
+      const { changes, errors } = attributeChanges(visit.form, names);
       if (Object.keys(errors).length > 0) return { ...(await show(visit, errors)), status: 400 };
       await callIn(visit, "subscribers.update", { id, first_name, last_name, attributes: changes });
       return { goTo: companyPath(visit, pathOf(visit)), notice: "saved" };

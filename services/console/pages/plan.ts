@@ -17,7 +17,7 @@ export async function planPage(visit: CompanyVisit): Promise<Answer> {
   const rows = (Object.keys(t.limits) as Limit[]).map((name) => {
     const text = name === "media_bytes" ? sizeText : formatted;
     const [used, limit] = [usage[name], limits[name]];
-    const left = limit === null ? null : Math.max(0, limit - used);
+    const remaining = limit === null ? null : Math.max(0, limit - used);
     return {
       name,
       label: t.limits[name],
@@ -25,7 +25,7 @@ export async function planPage(visit: CompanyVisit): Promise<Answer> {
       limit,
       amount: text(used),
       whole: limit === null ? t.unlimited : t.of(text(limit)),
-      left: left === null ? "" : left === 0 ? t.full : t.left(text(left)),
+      left: remaining === null ? "" : remaining === 0 ? t.full : t.left(text(remaining)),
       isAlmost: limit !== null && used >= limit * ALMOST,
       resets: t.resets[name](end),
     };

@@ -31,12 +31,12 @@ function hitsOf<T extends { id: string }>(
 export async function searchPage(visit: CompanyVisit): Promise<Answer> {
   const t = messages.search;
   const searched = (visit.query.q ?? "").trim().slice(0, 255);
-  const asked = { search: searched, page_size: MAX_HITS };
+  const params = { search: searched, page_size: MAX_HITS };
   const found = searched
     ? await Promise.all([
-        callIn(visit, "subscribers.list", asked),
-        callIn(visit, "campaigns.list", asked),
-        callIn(visit, "renderer.listTemplates", asked),
+        callIn(visit, "subscribers.list", params),
+        callIn(visit, "campaigns.list", params),
+        callIn(visit, "renderer.listTemplates", params),
       ])
     : undefined;
   /** A page with results, with those of one kind that were found. */

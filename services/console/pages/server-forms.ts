@@ -33,8 +33,8 @@ interface Form {
 
 /** Fills in host, port and encryption of the provider in `?provider=`. */
 function freshFields(provider: string | undefined): Fields {
-  const known = MAIL_PROVIDERS[provider ?? ""];
-  return known ? { ...FRESH, name: known.label, host: known.host, username: known.username ?? "" } : { ...FRESH };
+  const preset = MAIL_PROVIDERS[provider ?? ""];
+  return preset ? { ...FRESH, name: preset.label, host: preset.host, username: preset.username ?? "" } : { ...FRESH };
 }
 
 const providerLinks = (here: string, chosen: string | undefined) => [
@@ -150,7 +150,7 @@ export async function deleteServerPage(visit: CompanyVisit): Promise<Answer> {
   requireMay(visit, "smtp-sender.removeConfig");
   const server = await readServer(visit);
   const stopped = await stoppedBy(visit, server);
-  const left = stopped.reduce(
+  const remaining = stopped.reduce(
     (sum, { total_emails, sent_count, failed_count }) => sum + Math.max(0, total_emails - sent_count - failed_count),
     0,
   );
@@ -161,7 +161,7 @@ export async function deleteServerPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       server,
       stopped: stopped.slice(0, MAX_NAMED),
-      stops: t.deleteStops(formatted(stopped.length), formatted(left)),
+      stops: t.deleteStops(formatted(stopped.length), formatted(remaining)),
       more: more > 0 ? t.deleteMore(formatted(more)) : null,
       campaigns: companyPath(visit, "campaigns"),
       here: serverPath(visit, server, "/delete"),

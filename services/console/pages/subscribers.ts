@@ -150,18 +150,18 @@ const affectedCount = (chosen: Selection, changed: number) =>
   "filter" in chosen ? changed : chosen.subscriber_ids.length;
 
 async function addAll(visit: CompanyVisit, { chosen, list, back }: ListChange): Promise<Answer> {
-  const done = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, add_to_lists: [list.id] });
-  const text = messages.people.added(done.added, affectedCount(chosen, done.added), list.name);
-  return withResult(visit, back, { text: withUnfinishedHint(text, done) });
+  const result = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, add_to_lists: [list.id] });
+  const text = messages.people.added(result.added, affectedCount(chosen, result.added), list.name);
+  return withResult(visit, back, { text: withUnfinishedHint(text, result) });
 }
 
 /** Offers undo only if every selected subscriber was on the list; otherwise undoing would add people who never were. */
 async function removeAll(visit: CompanyVisit, { chosen, list, back }: ListChange): Promise<Answer> {
-  const done = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, remove_from_lists: [list.id] });
-  const total = affectedCount(chosen, done.removed);
+  const result = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, remove_from_lists: [list.id] });
+  const total = affectedCount(chosen, result.removed);
   const undo = { path: "subscribers/bulk", fields: { ...fieldsOf(chosen, visit), do: "add", list: list.id } };
-  const text = withUnfinishedHint(messages.people.removed(done.removed, total, list.name), done);
-  return withResult(visit, back, { text, ...(!("filter" in chosen) && done.removed === total ? { undo } : {}) });
+  const text = withUnfinishedHint(messages.people.removed(result.removed, total, list.name), result);
+  return withResult(visit, back, { text, ...(!("filter" in chosen) && result.removed === total ? { undo } : {}) });
 }
 
 /** Actions that need confirmation; the question shows the number of subscribers. */
@@ -196,16 +196,16 @@ async function askForConfirmation(visit: CompanyVisit, work: Final, chosen: Sele
 const withoutPage = (visit: CompanyVisit): string => listLink("subscribers", listPageOf(visit).query, "page", "");
 
 async function deleteAll(visit: CompanyVisit, chosen: Selection): Promise<Answer> {
-  const done = await callIn(visit, "subscribers.bulkDelete", chosen);
+  const result = await callIn(visit, "subscribers.bulkDelete", chosen);
   return withResult(visit, withoutPage(visit), {
-    text: withUnfinishedHint(messages.people.deleted(done.deleted), done),
+    text: withUnfinishedHint(messages.people.deleted(result.deleted), result),
   });
 }
 
 async function suppressAll(visit: CompanyVisit, chosen: Selection): Promise<Answer> {
-  const done = await callIn(visit, "subscribers.bulkSuppress", chosen);
-  const text = messages.people.suppressedMany(done.suppressed, done.existing);
-  return withResult(visit, withoutPage(visit), { text: withUnfinishedHint(text, done) });
+  const result = await callIn(visit, "subscribers.bulkSuppress", chosen);
+  const text = messages.people.suppressedMany(result.suppressed, result.existing);
+  return withResult(visit, withoutPage(visit), { text: withUnfinishedHint(text, result) });
 }
 
 /** Shows errors of all fields above the list, since checkboxes have no place for errors. */

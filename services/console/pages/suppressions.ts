@@ -25,8 +25,8 @@ interface More {
 async function show(visit: CompanyVisit, { errors = {}, imported }: More = {}): Promise<Answer> {
   const { query, form } = visit;
   const kind = kindOf(query.kind);
-  const asked = { ...askedOf(query), ...orderingIn(query, ["created_at"]), ...(kind ? { kind } : {}) };
-  const { results, ...paging } = await callIn(visit, "subscribers.listSuppressions", asked);
+  const params = { ...askedOf(query), ...orderingIn(query, ["created_at"]), ...(kind ? { kind } : {}) };
+  const { results, ...paging } = await callIn(visit, "subscribers.listSuppressions", params);
   const here = companyPath(visit, "suppressions");
   return {
     view: "suppressions",

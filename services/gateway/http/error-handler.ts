@@ -60,8 +60,8 @@ function linger(context: Context): void {
   res.once("finish", () => {
     if (req.complete || req.destroyed) return;
     const timer = setTimeout(() => req.socket.destroy(), LINGER_MS).unref();
-    const done = () => clearTimeout(timer);
-    req.once("end", done).once("close", done);
+    const stopTimer = () => clearTimeout(timer);
+    req.once("end", stopTimer).once("close", stopTimer);
   });
 }
 

@@ -60,8 +60,8 @@ const opaque = (etag: string) => etag.trim().replace(/^W\//, "");
  * caches and which every `fetch` client sends.
  */
 export function isNotModified(context: Context, etag: string): boolean {
-  const known = context.get("if-none-match");
-  return known === "*" || known.split(",").some((one) => opaque(one) === opaque(etag));
+  const clientTags = context.get("if-none-match");
+  return clientTags === "*" || clientTags.split(",").some((one) => opaque(one) === opaque(etag));
 }
 
 export function writeDocument(context: Context, { status, content_type, body, headers = {} }: Document): void {

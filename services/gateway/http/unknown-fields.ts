@@ -25,15 +25,15 @@ function bodyErrors(route: Route, contract: ActionContract): ((body: Params) => 
   if (unknownFields === "read") return undefined;
   const ofFile = route.upload ? FILE_FIELDS : [];
   const elsewhere = [...pathNames(route.path), ...NOT_IN_BODIES, ...ofFile];
-  const known = Object.keys(propertiesOf(contract)).filter((name) => !elsewhere.includes(name));
+  const names = Object.keys(propertiesOf(contract)).filter((name) => !elsewhere.includes(name));
   // Other bodies may contain every field that the resource shows; a send also returns `template`, which it does not
   // accept.
   const shown = unknownFields === "all" ? [] : [...namesIn(contract.returns), ...namesIn(contract.json), ...elsewhere];
-  const ignored = new Set([...known, ...READ_ONLY_FIELDS, ...shown, ...ofFile, ...(contract.ignoredFields ?? [])]);
+  const ignored = new Set([...names, ...READ_ONLY_FIELDS, ...shown, ...ofFile, ...(contract.ignoredFields ?? [])]);
   return (body) =>
     unknownFieldErrors(
       Object.keys(body).filter((name) => !ignored.has(name)),
-      known,
+      names,
       unknownFields,
     );
 }
@@ -45,8 +45,8 @@ const isStrict = ({ method, path }: Route): boolean => method !== "GET" || /\/(?
 function queryErrors(route: Route, contract: ActionContract): ((querystring: string) => FieldErrors) | undefined {
   if (route.access === "public") return undefined;
   const elsewhere = pathNames(route.path);
-  const known = Object.keys(propertiesOf(contract)).filter((name) => !elsewhere.includes(name));
-  const expected = new Set([...known, ...elsewhere, "company"]);
+  const names = Object.keys(propertiesOf(contract)).filter((name) => !elsewhere.includes(name));
+  const expected = new Set([...names, ...elsewhere, "company"]);
   const filters = new Set(filtersOf(contract));
   const refuse = isStrict(route) ? "all" : route.answer === "list" ? "near" : undefined;
   return (querystring) => {
@@ -59,7 +59,7 @@ function queryErrors(route: Route, contract: ActionContract): ((querystring: str
         if (count > 0 || refuse === "all") unknown.push(name);
       } else if (count > 1 && !filters.has(name)) errors[name] = ["Give this parameter once."];
     }
-    return refuse ? { ...errors, ...unknownFieldErrors(unknown, known, refuse) } : errors;
+    return refuse ? { ...errors, ...unknownFieldErrors(unknown, names, refuse) } : errors;
   };
 }
 

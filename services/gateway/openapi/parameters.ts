@@ -65,16 +65,16 @@ export class Parameters {
   readonly #all = new Map<Route, Parameter[]>();
 
   constructor(routes: readonly Route[], contractOf: (action: string) => ActionContract, components: Components) {
-    const seen = new Map<string, { parameter: Parameter; times: number }>();
+    const uses = new Map<string, { parameter: Parameter; times: number }>();
     for (const route of routes) {
       const list = this.#listOf(route, contractOf(route.action), components);
       this.#all.set(route, list);
       for (const parameter of list) {
         const key = JSON.stringify(parameter);
-        seen.set(key, { parameter, times: (seen.get(key)?.times ?? 0) + 1 });
+        uses.set(key, { parameter, times: (uses.get(key)?.times ?? 0) + 1 });
       }
     }
-    const often = [...seen.values()].filter(({ times }) => times > 1).toSorted((a, b) => b.times - a.times);
+    const often = [...uses.values()].filter(({ times }) => times > 1).toSorted((a, b) => b.times - a.times);
     for (const { parameter } of often) this.shared[parameter.name] ??= parameter;
   }
 

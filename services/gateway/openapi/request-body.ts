@@ -72,12 +72,12 @@ export function requestBodyOf(route: Route, contract: ActionContract, components
       Object.entries(given).filter(([name]) => sendable.some(([sendableName]) => sendableName === name)),
     );
     const hasFile = route.upload !== undefined && isForm;
-    const asked = hasFile ? [...required, "file"] : required;
+    const requiredFields = hasFile ? [...required, "file"] : required;
     return {
       schema: {
         type: "object",
         properties: { ...Object.fromEntries(sendable), ...(hasFile ? { file: FILE } : {}) },
-        ...(asked.length > 0 ? { required: asked } : {}),
+        ...(requiredFields.length > 0 ? { required: requiredFields } : {}),
         ...(contract.unknownFields === "all" ? { additionalProperties: false } : {}),
         ...(contract.exactlyOne ? exactlyOneOf(contract.exactlyOne) : {}),
       },

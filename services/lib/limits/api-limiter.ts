@@ -26,8 +26,8 @@ export class FallbackLimiter implements Limiter {
     return this.#ask((limiter) => limiter.take(window, n));
   }
 
-  give(window: Window, bucket: number, n: number) {
-    return this.#ask((limiter) => limiter.give(window, bucket, n));
+  giveBack(window: Window, bucket: number, n: number) {
+    return this.#ask((limiter) => limiter.giveBack(window, bucket, n));
   }
 
   used(window: Window) {

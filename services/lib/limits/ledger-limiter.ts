@@ -47,7 +47,7 @@ export class LedgerLimiter implements Limiter {
     try {
       return await this.#ledger.write(window, epoch, bucket, granted);
     } catch (error) {
-      await this.#counter.give(window, bucket, granted).catch(() => {});
+      await this.#counter.giveBack(window, bucket, granted).catch(() => {});
       throw error;
     }
   }
@@ -63,10 +63,10 @@ export class LedgerLimiter implements Limiter {
     return beginning;
   }
 
-  async give(window: Window, bucket: number, n: number): Promise<void> {
-    if (!window.remembered || window.limit === null) return this.#counter.give(window, bucket, n);
-    await this.#counter.give(window, bucket, n).catch(() => {});
-    await this.#ledger.give(window, bucket, n);
+  async giveBack(window: Window, bucket: number, n: number): Promise<void> {
+    if (!window.remembered || window.limit === null) return this.#counter.giveBack(window, bucket, n);
+    await this.#counter.giveBack(window, bucket, n).catch(() => {});
+    await this.#ledger.giveBack(window, bucket, n);
   }
 
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {

@@ -55,9 +55,9 @@ class KeyTable {
     }
     if (!this.#mayEvict || this.#counted.size < this.#maxKeys) return;
     // Evicts one in a hundred: iterating a map first skips all entries deleted from its front.
-    const kept = this.#maxKeys - Math.max(1, Math.floor(this.#maxKeys / 100));
+    const keysToKeep = this.#maxKeys - Math.max(1, Math.floor(this.#maxKeys / 100));
     for (const key of this.#counted.keys()) {
-      if (this.#counted.size <= kept) return;
+      if (this.#counted.size <= keysToKeep) return;
       this.#counted.delete(key);
     }
   }
@@ -98,10 +98,10 @@ export class MemoryLimiter implements Counter {
     return { granted, bucket, retryAfterMs, used: used + granted };
   }
 
-  async give(window: Window, bucket: number, n: number): Promise<void> {
+  async giveBack(window: Window, bucket: number, n: number): Promise<void> {
     const buckets = this.#table(window).get(window.key, this.#nowMs())?.buckets;
-    const held = buckets?.get(bucket);
-    if (held !== undefined) buckets!.set(bucket, Math.max(0, held - n));
+    const counted = buckets?.get(bucket);
+    if (counted !== undefined) buckets!.set(bucket, Math.max(0, counted - n));
   }
 
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
@@ -125,8 +125,8 @@ export class MemoryLimiter implements Counter {
     // Counts without an epoch are from a time without a limit: they are in no ledger, and stay.
     if (this.#epochs.has(window.key)) table.delete(window.key);
     for (const [bucket, n] of taken) {
-      const known = table.get(window.key, nowMs)?.buckets.get(bucket) ?? 0;
-      this.#add(window, bucket, Math.max(0, n - known), nowMs);
+      const counted = table.get(window.key, nowMs)?.buckets.get(bucket) ?? 0;
+      this.#add(window, bucket, Math.max(0, n - counted), nowMs);
     }
     this.#epochs.set(window.key, epoch);
   }

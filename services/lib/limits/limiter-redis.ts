@@ -33,7 +33,7 @@ export class RedisLimiter implements Counter {
     return { granted, bucket, retryAfterMs, used };
   }
 
-  async give(window: Window, bucket: number, n: number): Promise<void> {
+  async giveBack(window: Window, bucket: number, n: number): Promise<void> {
     await this.#run("give_back", window, n, WITHOUT_LEDGER, [bucket]);
   }
 

@@ -35,7 +35,7 @@ export interface Limiter {
   /** Takes up to `n` tokens. Refused ones do not count. */
   take(window: Window, n: number): Promise<Grant>;
   /** Returns unused tokens to their bucket. */
-  give(window: Window, bucket: number, n: number): Promise<void>;
+  giveBack(window: Window, bucket: number, n: number): Promise<void>;
   /** `retryAfterMs`: time until more capacity is free; 0 if nothing is used, or without a limit. */
   used(window: Window): Promise<{ used: number; retryAfterMs: number }>;
   forget(window: Window): Promise<void>;
@@ -58,7 +58,7 @@ export interface Counter extends Limiter {
 export interface Ledger {
   /** False: a later epoch has started, and nothing may be taken in this one. */
   write(window: Window, epoch: number, bucket: number, n: number): Promise<boolean>;
-  give(window: Window, bucket: number, n: number): Promise<void>;
+  giveBack(window: Window, bucket: number, n: number): Promise<void>;
   /** Starts an epoch; from now on only it may write. */
   begin(window: Window): Promise<{ epoch: number; taken: [bucket: number, n: number][] }>;
 }

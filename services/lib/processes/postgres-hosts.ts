@@ -59,9 +59,9 @@ export const addressesOf = (url: string): string =>
 
 /** Returns an error if `target_session_attrs` allows a server that is not writable. */
 export function sessionAttributesError(url: string): string | undefined {
-  const wanted = new URL(hostUrls(url)[0]!).searchParams.get("target_session_attrs");
-  if (wanted === null || ["read-write", "primary", "any"].includes(wanted)) return undefined;
-  return `target_session_attrs=${wanted} cannot be: Flockmail needs the server that takes writes (read-write)`;
+  const sessionAttribute = new URL(hostUrls(url)[0]!).searchParams.get("target_session_attrs");
+  if (sessionAttribute === null || ["read-write", "primary", "any"].includes(sessionAttribute)) return undefined;
+  return `target_session_attrs=${sessionAttribute} cannot be: Flockmail needs the server that takes writes (read-write)`;
 }
 
 class NotWritable extends Error {}
@@ -82,7 +82,7 @@ export async function probe(url: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<
   }
 }
 
-const known = new Map<string, { url: Promise<string>; atMs: number }>();
+const cache = new Map<string, { url: Promise<string>; atMs: number }>();
 
 async function findWritable(urls: readonly string[], last: string | undefined): Promise<string> {
   const check = (url: string) => probe(url).then(() => url);
@@ -103,10 +103,10 @@ async function findWritable(urls: readonly string[], last: string | undefined): 
 export async function writableHost(url: string): Promise<string> {
   const urls = hostUrls(url);
   if (urls.length === 1) return urls[0]!;
-  const before = known.get(url);
+  const before = cache.get(url);
   if (before && performance.now() - before.atMs < KNOWN_FOR_MS) return before.url;
   const last = await before?.url.catch(() => undefined);
   const found = findWritable(urls, last);
-  known.set(url, { url: found, atMs: performance.now() });
+  cache.set(url, { url: found, atMs: performance.now() });
   return found;
 }

@@ -41,8 +41,8 @@ const escapedText = (text: string) => text.replace(/[|[\]]/g, "").trim();
 /** A name as other products write it (`FNAME`, `contact.FIRSTNAME`, `.Subscriber.Attribs.city`, `First name`). */
 function nameOf(given: string): string | undefined {
   const name = given.trim().replace(OWNERS, "").replace(/^\./, "");
-  const known = NAMES.get(name.toLowerCase().replace(/[\s._:-]/g, ""));
-  if (known) return known;
+  const variable = NAMES.get(name.toLowerCase().replace(/[\s._:-]/g, ""));
+  if (variable) return variable;
   if (!/^[\p{L}_][\p{L}\p{N}_ .]*$/u.test(name)) return undefined;
   return name === name.toUpperCase() ? name.toLowerCase() : name;
 }
@@ -147,9 +147,9 @@ export function foreignTags(source: string): ForeignTag[] {
   const found = new Map<string, ForeignTag>();
   if (!SIGNS.test(source)) return [];
   outsideOfRawText(source, (part) => {
-    let left = part;
+    let remaining = part;
     for (const { product, pattern, ours } of FORMS) {
-      left = left.replace(pattern, (text: string, first: string, second: unknown) => {
+      remaining = remaining.replace(pattern, (text: string, first: string, second: unknown) => {
         const translation = ours(first, typeof second === "string" ? second : undefined);
         if (found.size < MAX_FOUND)
           found.set(text, { text, product, ...(translation === undefined ? {} : { ours: translation }) });

@@ -33,16 +33,16 @@ function databaseCheck(url: string): Check {
     async work() {
       await refuseUnusable(url);
       const missing = await pending(url);
-      const known = knownMigrations().size;
+      const migrations = knownMigrations().size;
       return [
         ok("answers", "and can be used"),
         missing.length > 0
           ? warn(
               "migrations",
-              `${missing.length} of ${known} are not applied`,
+              `${missing.length} of ${migrations} are not applied`,
               "The first process that starts with MIGRATIONS=apply applies them.",
             )
-          : ok("migrations", `all ${known} applied`),
+          : ok("migrations", `all ${migrations} applied`),
       ];
     },
   };

@@ -76,16 +76,16 @@ function nodeOf(node: Node, status: SenderStatus | undefined, before: Readings, 
 /** Sum over all senders. */
 function waitsPerSecond(before: Readings, now: Readings): Overview["limiter_waits_per_second"] {
   const sum = { hour: 0, day: 0, second: 0, domain: 0 };
-  let known = false;
+  let isKnown = false;
   for (const [node, reading] of now) {
     const last = before.get(node);
     const seconds = secondsBetween(last, reading);
     if (!seconds || !last?.waits || !reading.waits) continue;
-    known = true;
+    isKnown = true;
     for (const limit of Object.keys(sum) as (keyof Waits)[])
       sum[limit] += Math.max(0, reading.waits[limit] - last.waits[limit]) / seconds;
   }
-  return known
+  return isKnown
     ? { hour: tenth(sum.hour), day: tenth(sum.day), second: tenth(sum.second), domain: tenth(sum.domain) }
     : null;
 }

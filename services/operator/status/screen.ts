@@ -44,8 +44,8 @@ function memoryOf({ memory_bytes, memory_limit_bytes }: Overview["nodes"][number
 function summaryOf({ at, nodes }: Overview): string {
   const ready = nodes.filter(({ state }) => state === "ready").length;
   const senders = nodes.flatMap(({ sender }) => sender ?? []);
-  const sum = (valueOf: (sender: (typeof senders)[number]) => number) =>
-    senders.reduce((total, sender) => total + valueOf(sender), 0);
+  const sum = (figureOf: (sender: (typeof senders)[number]) => number) =>
+    senders.reduce((total, sender) => total + figureOf(sender), 0);
   const versions = [...new Set(nodes.flatMap(({ version }) => version ?? []))].sort();
   return [
     `Flockmail ${versions.join(" and ")}`.trim(),
@@ -193,8 +193,8 @@ function section<T>(
   );
   const fit = total <= maxRows - 1 ? total : maxRows - 2;
   const shownRows = rows.slice(0, fit).map((row) => line(columns.map((column) => cell(column, row, width - fixed))));
-  const left = total - shownRows.length;
-  return [heading, ...shownRows, ...(left > 0 ? [fitted(`… and ${left} more`, width).trimEnd()] : [])];
+  const hiddenRows = total - shownRows.length;
+  return [heading, ...shownRows, ...(hiddenRows > 0 ? [fitted(`… and ${hiddenRows} more`, width).trimEnd()] : [])];
 }
 
 /** Nodes get a third of the screen if campaigns need the rest. */

@@ -27,12 +27,12 @@ const contents = new WeakMap<DomNode, Content>();
 
 /** Words in an element without those of its images, and these images, each up to a limit. */
 function contentOf(element: DomNode): Content {
-  const known = contents.get(element);
-  if (known) return known;
+  const cached = contents.get(element);
+  if (cached) return cached;
   const images: DomNode[] = [];
   const open = element.children.toReversed();
   let words = "";
-  for (let seen = 0; open.length > 0 && seen < MAX_NODES && words.length < MAX_WORDS; seen++) {
+  for (let visited = 0; open.length > 0 && visited < MAX_NODES && words.length < MAX_WORDS; visited++) {
     const node = open.pop()!;
     if (node.type === "text") words += node.data ?? "";
     else if (node.name === "img") images.push(node);

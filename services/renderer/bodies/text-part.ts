@@ -49,8 +49,8 @@ function numbering() {
   const values = new Map<string, number>();
   const numberOf = (tag: Tag): number => {
     const key = tag.type === "value" ? JSON.stringify({ ...tag, at: 0 }) : "";
-    const known = values.get(key);
-    if (known !== undefined) return known;
+    const cached = values.get(key);
+    if (cached !== undefined) return cached;
     if (key) values.set(key, tags.length);
     return tags.push(tag) - 1;
   };

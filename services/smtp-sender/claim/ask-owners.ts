@@ -53,15 +53,15 @@ const nodeOf = (owner: string) => owner.slice(0, owner.lastIndexOf(":"));
 async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap<string, ExpiredLease>): Promise<void> {
   const chunks = new Map<string, LeasedChunk>();
   for (const lease of settled) {
-    const known = expired.get(leaseKey(lease));
-    if (!known || known.no === null) continue;
-    chunks.set(`${known.campaign_id} ${known.no}`, {
-      ...known,
-      no: known.no,
+    const expiredLease = expired.get(leaseKey(lease));
+    if (!expiredLease || expiredLease.no === null) continue;
+    chunks.set(`${expiredLease.campaign_id} ${expiredLease.no}`, {
+      ...expiredLease,
+      no: expiredLease.no,
       lo: 0,
       hi: 0,
-      companyId: known.company_id,
-      campaignId: known.campaign_id,
+      companyId: expiredLease.company_id,
+      campaignId: expiredLease.campaign_id,
       markedTo: 0,
       validFrom: 0,
     });
@@ -110,8 +110,8 @@ export async function askOwners(
     const wait = (these: readonly AskedLease[]) => {
       for (const lease of these) waits.add(open.get(leaseKey(lease))!);
     };
-    const asked = leases.map(({ campaign_id, no, seq, fence }) => ({ campaign_id, no, seq, fence }));
-    const answer = await peers.giveUp(node, asked);
+    const leaseRefs = leases.map(({ campaign_id, no, seq, fence }) => ({ campaign_id, no, seq, fence }));
+    const answer = await peers.giveUp(node, leaseRefs);
     if (!answer) {
       wait(leases);
       return;

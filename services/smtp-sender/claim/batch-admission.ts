@@ -50,15 +50,15 @@ export class BatchAdmission {
 
   #demandOf({ batches, connections, preparation: { throughput } }: Server): Demand {
     let held = 0;
-    let left = 0;
+    let remaining = 0;
     for (const batch of batches) {
       if (batch.campaign.is_transactional || batch.kind !== this.#kind) continue;
       held++;
-      left += Math.max(1, batch.left);
+      remaining += Math.max(1, batch.left);
     }
     // Covers the next 200 ms, like chunks that are read ahead.
     const wanted = connections.size === 0 ? 0 : Math.max(2 * connections.size, 4 * throughput.recent);
-    return { batches: MIN_BATCHES_PER_SERVER - held, recipients: wanted - left };
+    return { batches: MIN_BATCHES_PER_SERVER - held, recipients: wanted - remaining };
   }
 
   /** SMTP configurations that get no newsletter batches in this round. */

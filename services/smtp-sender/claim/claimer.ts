@@ -248,8 +248,8 @@ export class Claimer implements Claims {
     await outage.retryUntilDone(
       `releasing the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`,
       async () => {
-        const held = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
-        if (held === 0 && !chunk.historyIsLost) await requeueUnsent(chunk);
+        const released = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
+        if (released === 0 && !chunk.historyIsLost) await requeueUnsent(chunk);
       },
     );
     return true;

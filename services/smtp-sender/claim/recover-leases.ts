@@ -153,10 +153,10 @@ export async function recoverLeases(
   at: string,
   wait: readonly ExpiredLease[] = [],
 ): Promise<Recovered[]> {
-  const held = wait.filter(({ no }) => no !== null);
+  const leased = wait.filter(({ no }) => no !== null);
   const claimed = wait.filter(({ no }) => no === null);
   const ids = (leases: readonly ExpiredLease[]) => leases.map(({ campaign_id }) => campaign_id);
-  const values = [owner, OWN_GRACE_MS, DOUBT, at, ids(held), held.map(({ no }) => no)];
+  const values = [owner, OWN_GRACE_MS, DOUBT, at, ids(leased), leased.map(({ no }) => no)];
   const chunks = await query<Recovered>(EXPIRED_CHUNKS, values);
   const singles = await query<Recovered>(EXPIRED_SINGLES, [DOUBT, at, ids(claimed), claimed.map(({ seq }) => seq)]);
   await query(EXPIRED_COPIES, [DOUBT, at]);

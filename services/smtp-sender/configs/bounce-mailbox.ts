@@ -35,20 +35,20 @@ function merged(given: GivenMailbox, stored: BounceMailbox | null) {
 
 /** Error sentences, each starting with its field's name. */
 export async function mailboxErrors(given: GivenMailbox, stored: BounceMailbox | null): Promise<string[]> {
-  const wanted = merged(given, stored);
+  const mailbox = merged(given, stored);
   const errors = stored ? [] : REQUIRED.filter((field) => !isGiven(given[field])).map(required);
   if (given.host !== undefined) {
     const error = await hostError(given.host);
     if (error) errors.push(`host: ${error}`);
   }
-  if (wanted.folder.toLowerCase() === wanted.processedFolder.toLowerCase()) {
+  if (mailbox.folder.toLowerCase() === mailbox.processedFolder.toLowerCase()) {
     errors.push("processed_folder: This must be another folder than the one that is read.");
   }
   if (stored) {
     if (given.password !== undefined) {
       if (!isGiven(given.password)) errors.push("password: This field may not be blank.");
     } else {
-      const { host, port, username, useTls } = wanted;
+      const { host, port, username, useTls } = mailbox;
       const found = passwordError({ ...stored.get(), tlsMode: "auto" }, { host, port, username, useTls });
       errors.push(...(found.password ?? []).map((sentence) => `password: ${sentence}`));
     }
@@ -72,8 +72,8 @@ export async function saveMailbox(
   const stored = await mailboxOf(companyId, id, transaction);
   if (given === null) return stored?.destroy({ transaction });
   const password = given.password === undefined ? {} : { passwordSealed: seal(given.password, id) };
-  const wanted = merged(given, stored);
-  const values = { ...wanted, ...password, origin: BounceMailbox.originOf({ companyId, ...wanted }) };
+  const mailbox = merged(given, stored);
+  const values = { ...mailbox, ...password, origin: BounceMailbox.originOf({ companyId, ...mailbox }) };
   if (!stored) {
     await BounceMailbox.create({ ...(values as Required<typeof values>), id, companyId }, { transaction });
     return;

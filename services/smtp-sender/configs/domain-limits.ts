@@ -12,13 +12,13 @@ export type GivenLimits = readonly GivenLimit[] | null;
 
 /** Returns one error per invalid entry, with its position. */
 export function limitErrors(given: readonly GivenLimit[]): string[] {
-  const seen = new Set<string>();
+  const domains = new Set<string>();
   return given.flatMap(({ domain, max_per_minute, max_connections }, n) => {
     const name = asciiDomain(domain);
     const errors: string[] = [];
     if (!name) errors.push("domain: Enter a valid domain name.");
-    else if (seen.has(name)) errors.push(`domain: ${name} stands in the list already.`);
-    else seen.add(name);
+    else if (domains.has(name)) errors.push(`domain: ${name} stands in the list already.`);
+    else domains.add(name);
     if (max_per_minute == null && max_connections == null) errors.push("Set max_per_minute, max_connections or both.");
     return errors.map((error) => `Item at index ${n}: ${error}`);
   });

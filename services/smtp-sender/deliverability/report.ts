@@ -84,15 +84,15 @@ export async function deliverability(stored: SmtpConfig, keys: readonly ConfigKe
       inTime(checkLinks(dns, linksBase(linksHost)), late("links")),
       inTime(checkBounceAddress(dns, stored.bounceAddress, envelope), late("bounce_address")),
     ]);
-    const seen = ofKeys.filter(({ isNew }) => isNew).map(({ key }) => key);
-    const isReplaced = isReplacedBy(seen);
-    const kept = ofKeys.filter(({ key }) => !isReplaced(key));
-    const signatures = kept
-      .filter(({ key }) => key.isActive || seen.includes(key))
+    const newKeys = ofKeys.filter(({ isNew }) => isNew).map(({ key }) => key);
+    const isReplaced = isReplacedBy(newKeys);
+    const keptKeys = ofKeys.filter(({ key }) => !isReplaced(key));
+    const signatures = keptKeys
+      .filter(({ key }) => key.isActive || newKeys.includes(key))
       .map(({ key, check }) => ({ domain: domain(key.domain), check }));
-    const dkim = kept.length > 0 ? kept.map(({ check }) => check) : [NO_SIGNATURE];
+    const dkim = keptKeys.length > 0 ? keptKeys.map(({ check }) => check) : [NO_SIGNATURE];
     const alignment = checkAlignment({ from, envelope, spf, signatures, policy: dmarc.policy });
-    return { seen: seen.map(({ id }) => id), checks: [spf, ...dkim, dmarc.check, alignment, mx, links, bounce] };
+    return { seen: newKeys.map(({ id }) => id), checks: [spf, ...dkim, dmarc.check, alignment, mx, links, bounce] };
   } finally {
     dns.close();
   }

@@ -105,14 +105,14 @@ export class Permit {
       if (same) same.push(token);
       else hourTokens.set(key, [token]);
     }
-    if (domainTokens.length > 0) permits[0]!.#granters.domains.give(...domainTokens);
-    for (const same of hourTokens.values()) void permits[0]!.#granters.hour.give(...same);
+    if (domainTokens.length > 0) permits[0]!.#granters.domains.giveBack(...domainTokens);
+    for (const same of hourTokens.values()) void permits[0]!.#granters.hour.giveBack(...same);
   }
 
   /** Called when the recipient can no longer be in doubt. A second call has no effect. */
   end(): void {
     if (!this.#isInDoubt) return;
     this.#isInDoubt = false;
-    this.#granters.budget.give(this.#granters.client, 1);
+    this.#granters.budget.giveBack(this.#granters.client, 1);
   }
 }

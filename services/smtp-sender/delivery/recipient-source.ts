@@ -115,12 +115,12 @@ export class ChunkSource implements RecipientSource {
 
   async #readAgain(): Promise<void> {
     const { campaign_id, company_id, is_transactional } = this.#campaign;
-    const held = [...this.#rows];
+    const rows = [...this.#rows];
     this.#readAt = performance.now();
-    const values = [campaign_id, company_id, held.map(({ seq }) => seq), is_transactional];
+    const values = [campaign_id, company_id, rows.map(({ seq }) => seq), is_transactional];
     const fresh = await withIds(await this.#context.reads.run<RecipientRow>("recipients-again", READ_AGAIN, values));
     // Adds rows that were put back in the meantime.
-    this.#rows = [...fresh, ...this.#rows.filter((row) => !held.includes(row))].sort((a, b) => a.seq - b.seq);
+    this.#rows = [...fresh, ...this.#rows.filter((row) => !rows.includes(row))].sort((a, b) => a.seq - b.seq);
   }
 
   async take(n: number): Promise<RecipientRow[]> {

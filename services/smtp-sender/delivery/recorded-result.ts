@@ -78,8 +78,8 @@ export function decideMarks(chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>, later
   const unwritten = new Map<LeasedChunk, number>();
   for (const { chunk, seq } of later) if (chunk) unwritten.set(chunk, Math.max(seq, unwritten.get(chunk) ?? 0));
   for (const [chunk, update] of chunks) {
-    const wanted = Math.min(chunk.markedTo, update.markedTo);
-    update.markedTo = Math.max(wanted, unwritten.get(chunk) ?? 0, chunk.abandonedTo ?? 0);
+    const markedTo = Math.min(chunk.markedTo, update.markedTo);
+    update.markedTo = Math.max(markedTo, unwritten.get(chunk) ?? 0, chunk.abandonedTo ?? 0);
   }
 }
 

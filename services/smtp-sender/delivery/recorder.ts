@@ -144,9 +144,9 @@ export class Recorder {
     const before = this.#results.length;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      const left = this.#marksWait ? this.#roundsForMarks(rounds) : rounds - 1;
-      if (left > 0 && this.#results.length > before) {
-        this.#gather(left);
+      const roundsLeft = this.#marksWait ? this.#roundsForMarks(rounds) : rounds - 1;
+      if (roundsLeft > 0 && this.#results.length > before) {
+        this.#gather(roundsLeft);
       } else {
         this.#urgent = true;
         this.#flushSoon();

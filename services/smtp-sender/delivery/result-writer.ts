@@ -192,10 +192,10 @@ export class ResultWriter {
     const [answer] = await connection.run<Answer>(name, text, values);
     const { leases, stopped, over_guard, webhook_company_ids, written } = answer!;
     this.#recent.add(results.length, () => rewriteValues(results));
-    const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
+    const heldLeases = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
     for (const [chunk, { markedTo }] of chunks) {
-      if (held.has(`${chunk.campaignId} ${chunk.no}`)) {
+      if (heldLeases.has(`${chunk.campaignId} ${chunk.no}`)) {
         chunk.validFrom = at;
         chunk.writtenTo = markedTo;
       } else {

@@ -96,15 +96,15 @@ const markAndRender: GroupStep = async (group) => {
     batch.source.mark(mails.at(-1)!.row.seq, batch.ready.length < 2 * connections),
     context.outputs.render(batch.campaign.campaign_id, rowsOf(mails)),
   ]);
-  const held = marked.status === "fulfilled" && marked.value;
-  if (held && rendered.status === "fulfilled" && batch.state === "open") {
+  const isMarked = marked.status === "fulfilled" && marked.value;
+  if (isMarked && rendered.status === "fulfilled" && batch.state === "open") {
     for (const [n, mail] of mails.entries()) mail.rendered = rendered.value[n]!;
     return;
   }
   group.mails = [];
   batch.putBack(mails);
   if (marked.status === "rejected") throw marked.reason;
-  if (!held) batch.leaseLost();
+  if (!isMarked) batch.leaseLost();
   // Marked but not handed over; releasing the lease records that in the database.
   else batch.end();
   if (rendered.status === "rejected") {

@@ -29,8 +29,10 @@ export function isReplacedBy(seen: readonly ConfigKey[]): (key: ConfigKey) => bo
 function withActive(keys: readonly ConfigKey[], seen: readonly ConfigKey[]): ConfigKey[] {
   const isReplaced = isReplacedBy(seen);
   const replacement = (key: ConfigKey) => seen.find((one) => algorithmOf(one) === algorithmOf(key)) ?? [];
-  const left = keys.filter((key) => !seen.includes(key)).flatMap((key) => (isReplaced(key) ? replacement(key) : key));
-  const all = new Set([...left, ...seen]);
+  const remainingKeys = keys
+    .filter((key) => !seen.includes(key))
+    .flatMap((key) => (isReplaced(key) ? replacement(key) : key));
+  const all = new Set([...remainingKeys, ...seen]);
   return [...all].map((key) => (seen.includes(key) ? { ...key, isActive: true } : key));
 }
 
@@ -47,13 +49,13 @@ export async function activate(
     const config = await SmtpConfig.findOne({ where: { companyId, id: smtpConfigId }, transaction, lock });
     if (!config) return undefined;
     const keys = await keysOf(config, transaction);
-    const seen = keys.filter(({ id, isActive }) => !isActive && keyIds.includes(id));
-    if (seen.length === 0) return undefined;
+    const publishedKeys = keys.filter(({ id, isActive }) => !isActive && keyIds.includes(id));
+    if (publishedKeys.length === 0) return undefined;
     const before = config.updatedAt;
     // Another key signs from now on: the email is checked again before the next send.
     config.changed("updatedAt", true);
     await config.update({ checkedAt: null }, { transaction });
-    await saveKeys(config, withActive(keys, seen), transaction);
+    await saveKeys(config, withActive(keys, publishedKeys), transaction);
     return { before, after: config.updatedAt };
   });
 }

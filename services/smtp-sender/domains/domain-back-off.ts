@@ -144,11 +144,11 @@ export class DomainBackOffs {
   }
 
   #suspect(domain: string, text: string, now: number): boolean {
-    const known = this.#suspects.get(domain);
-    const isSame = known?.text === text && now - known.sinceMs < this.#windowMs;
-    const suspect = isSame ? known : { text, inARow: 0, sinceMs: now };
+    const existing = this.#suspects.get(domain);
+    const isSame = existing?.text === text && now - existing.sinceMs < this.#windowMs;
+    const suspect = isSame ? existing : { text, inARow: 0, sinceMs: now };
     if (++suspect.inARow < EQUAL_DEFERRALS || this.#backOffs.size >= MAX_DOMAINS) {
-      if (!known && this.#suspects.size >= MAX_DOMAINS) this.#suspects.delete(this.#suspects.keys().next().value!);
+      if (!existing && this.#suspects.size >= MAX_DOMAINS) this.#suspects.delete(this.#suspects.keys().next().value!);
       this.#suspects.set(domain, suspect);
       return false;
     }

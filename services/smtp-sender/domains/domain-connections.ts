@@ -43,8 +43,8 @@ export class DomainConnections {
 
   /** Number of emails that may still be prepared. */
   get capacity(): number {
-    const wanted = Math.min(MAX_READY, Math.max(2 * this.max, Math.ceil(READY_MS / this.intervalMs)));
-    return Math.max(0, wanted - this.ready);
+    const capacity = Math.min(MAX_READY, Math.max(2 * this.max, Math.ceil(READY_MS / this.intervalMs)));
+    return Math.max(0, capacity - this.ready);
   }
 
   get idle(): boolean {
@@ -83,8 +83,8 @@ export class DomainConnections {
   end(ms: number): void {
     this.#meanMs += WEIGHT * (ms - this.#meanMs);
     const slot = this.#used.pop()!;
-    const held = this.#used.length + this.#free.length;
-    if (this.ready === 0 || held >= Math.min(this.max, this.#slots.fairShare(this.max))) slot();
+    const slotCount = this.#used.length + this.#free.length;
+    if (this.ready === 0 || slotCount >= Math.min(this.max, this.#slots.fairShare(this.max))) slot();
     else this.#free.push(slot);
   }
 

@@ -209,7 +209,7 @@ export class DomainGate {
   }
 
   /** Returns unused tokens. Those that cannot be returned expire. */
-  give(...tokens: readonly (DomainToken | undefined)[]): void {
+  giveBack(...tokens: readonly (DomainToken | undefined)[]): void {
     const { limiter, backOffs } = this.#options;
     const sums = new Map<DomainToken["source"], number>();
     for (const token of tokens) {
@@ -218,7 +218,7 @@ export class DomainGate {
       if (token.isBackedOff) backOffs.giveBack(token.domain, 1);
       sums.set(token.source, (sums.get(token.source) ?? 0) + 1);
     }
-    for (const [source, n] of sums) if (source) void limiter.give(source.window, source.bucket, n).catch(() => {});
+    for (const [source, n] of sums) if (source) void limiter.giveBack(source.window, source.bucket, n).catch(() => {});
   }
 
   get #readyForConnections(): number {

@@ -109,8 +109,8 @@ class RedisConnectionSlots implements ConnectionSlots {
 
   /** Keeps held slots, even above the fair share. */
   async renewAll(): Promise<void> {
-    const kept = [...this.#held, ...this.#spare];
-    if (kept.length > 0) await this.#hold(kept, { keep: true, demand: this.#hasWork() });
+    const slots = [...this.#held, ...this.#spare];
+    if (slots.length > 0) await this.#hold(slots, { keep: true, demand: this.#hasWork() });
     for (const slots of [this.#spare, this.#inDoubt]) {
       for (const slot of slots) {
         // Not while it is being freed: it belongs to us until then.

@@ -15,9 +15,9 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, n) => all + n, 
 
 /** Number of leading recipients that fit. */
 function fitting(wanted: readonly number[], available: number): number {
-  let left = available;
+  let remaining = available;
   let n = 0;
-  while (n < wanted.length && wanted[n]! <= left) left -= wanted[n++]!;
+  while (n < wanted.length && wanted[n]! <= remaining) remaining -= wanted[n++]!;
   return n;
 }
 
@@ -46,10 +46,10 @@ export class DayTokens implements HourTokens {
   async #within(day: DayGrant, mails: readonly number[], wanted: readonly number[], atMs: number): Promise<HourGrant> {
     const n = fitting(wanted, day.granted);
     const grant = await this.#ofHour(mails.slice(0, n)).catch(async (error) => {
-      await this.#give(day.day, day.granted);
+      await this.#giveBack(day.day, day.granted);
       throw error;
     });
-    await this.#give(day.day, day.granted - sum(wanted.slice(0, grant.tokens.length)));
+    await this.#giveBack(day.day, day.granted - sum(wanted.slice(0, grant.tokens.length)));
     const until = atMs + day.lifeMs;
     const tokens = grant.tokens.map((token, i) => ({ ...token, ofDay: { day: day.day, mails: wanted[i]!, until } }));
     if (tokens.length < n) return { tokens, retryAfterMs: grant.retryAfterMs };
@@ -62,14 +62,14 @@ export class DayTokens implements HourTokens {
   }
 
   /** Tokens that cannot be returned are lost for that day. */
-  async #give(day: Day, mails: number): Promise<void> {
+  async #giveBack(day: Day, mails: number): Promise<void> {
     if (mails > 0) await giveOfDay(this.#campaign, day, mails).catch(() => {});
   }
 
-  async give(...tokens: readonly HourToken[]): Promise<void> {
+  async giveBack(...tokens: readonly HourToken[]): Promise<void> {
     const days = tokens.flatMap(({ ofDay }) => ofDay ?? []);
-    const given = days.length === 0 ? undefined : this.#give(days[0]!.day, sum(days.map(({ mails }) => mails)));
-    await Promise.all([this.#hour.give(...tokens), given]);
+    const given = days.length === 0 ? undefined : this.#giveBack(days[0]!.day, sum(days.map(({ mails }) => mails)));
+    await Promise.all([this.#hour.giveBack(...tokens), given]);
   }
 
   #isOfToday({ ofDay }: HourToken): boolean {

@@ -42,7 +42,7 @@ export const hourLedger: Ledger = {
     return (await query(WRITE, values)).length > 0;
   },
 
-  async give(window, bucket, n) {
+  async giveBack(window, bucket, n) {
     await query(GIVE, [companyOf(window), bucket, n]);
   },
 

@@ -47,7 +47,7 @@ export interface HourGrant {
 export interface HourTokens {
   /** Takes tokens for recipients with the given numbers of emails, in order. */
   take(mails: readonly number[]): Promise<HourGrant>;
-  give(...tokens: readonly HourToken[]): Promise<void>;
+  giveBack(...tokens: readonly HourToken[]): Promise<void>;
   /** Returns whether at least half of the token's life is left, enough to write the body in time. */
   isFresh(token: HourToken): boolean;
   isValid(token: HourToken): boolean;
@@ -56,7 +56,7 @@ export interface HourTokens {
 /** Tokens for emails that are not counted: retried copies, like copies that follow their mail. */
 export const UNCOUNTED: HourTokens = {
   take: async (mails) => ({ tokens: mails.map(() => ({ bucket: 0, mails: 0, until: undefined })), retryAfterMs: 0 }),
-  give: async () => {},
+  giveBack: async () => {},
   isFresh: () => true,
   isValid: () => true,
 };
@@ -85,21 +85,21 @@ export class HourLimit implements HourTokens {
     const { granted, bucket, retryAfterMs } = await this.#limiter.take(this.#window, all);
     const until = this.#window.limit === null ? undefined : askedMs + this.#lifeMs;
     const tokens: HourToken[] = [];
-    let left = granted;
+    let remaining = granted;
     for (const n of wanted) {
-      if (n > left) break;
-      left -= n;
+      if (n > remaining) break;
+      remaining -= n;
       tokens.push({ bucket, mails: n, until });
     }
-    if (left > 0) await this.give({ bucket, mails: left, until });
+    if (remaining > 0) await this.giveBack({ bucket, mails: remaining, until });
     return { tokens, retryAfterMs };
   }
 
   /** All are from one bucket. */
-  async give(...tokens: readonly HourToken[]): Promise<void> {
+  async giveBack(...tokens: readonly HourToken[]): Promise<void> {
     const n = tokens.reduce((sum, { mails }) => sum + mails, 0);
     // Tokens that cannot be given back expire by themselves.
-    if (n > 0) await this.#limiter.give(this.#window, tokens[0]!.bucket, n).catch(() => {});
+    if (n > 0) await this.#limiter.giveBack(this.#window, tokens[0]!.bucket, n).catch(() => {});
   }
 
   isFresh({ until }: HourToken): boolean {

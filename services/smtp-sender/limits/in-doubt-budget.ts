@@ -69,7 +69,7 @@ export class InDoubtBudget {
     return granted;
   }
 
-  give(client: BudgetClient, n: number): void {
+  giveBack(client: BudgetClient, n: number): void {
     if (n === 0) return;
     this.#free += n;
     client.held -= n;

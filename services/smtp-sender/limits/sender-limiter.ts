@@ -45,8 +45,8 @@ export class SenderLimiter implements Limiter {
     return waitMs > 0 ? { granted: 0, bucket: 0, retryAfterMs: waitMs, used: 0 } : this.#of(window).take(window, n);
   }
 
-  give(window: Window, bucket: number, n: number): Promise<void> {
-    return this.#of(window).give(window, bucket, n);
+  giveBack(window: Window, bucket: number, n: number): Promise<void> {
+    return this.#of(window).giveBack(window, bucket, n);
   }
 
   used(window: Window): Promise<{ used: number; retryAfterMs: number }> {

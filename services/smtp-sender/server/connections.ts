@@ -76,10 +76,10 @@ export class Connections {
     if (now > this.#serverLimitUntil) this.#serverLimit = Number.POSITIVE_INFINITY;
     const size = this.#open.size;
     const allowed = Math.min(maxConnections, this.#serverLimit, this.#slots.fairShare(maxConnections));
-    const wanted = Math.min(allowed, size + work);
+    const target = Math.min(allowed, size + work);
     // An idle open connection takes the work.
-    if (size >= wanted || (size > 0 && this.busy < size)) return 0;
-    return Math.min(wanted - size, Math.max(1, size));
+    if (size >= target || (size > 0 && this.busy < size)) return 0;
+    return Math.min(target - size, Math.max(1, size));
   }
 
   async open(endpoint: Endpoint & { maxConnections: number }): Promise<Opened> {
@@ -177,8 +177,8 @@ export class Connections {
     this.quitAll();
     const until = performance.now() + withinMs;
     while (this.#open.size > 0 && performance.now() < until) await new Promise((done) => setTimeout(done, 10));
-    const left = [...this.#open];
-    for (const connection of left) connection.abort("the sender was stopped before the answer came");
-    await Promise.all(left.map(({ ended }) => ended));
+    const openConnections = [...this.#open];
+    for (const connection of openConnections) connection.abort("the sender was stopped before the answer came");
+    await Promise.all(openConnections.map(({ ended }) => ended));
   }
 }

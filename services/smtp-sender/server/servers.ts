@@ -50,9 +50,9 @@ export class Servers {
     const found = new Map<string, Server>();
     const wanted = new Map<string, { id: string; companyId: string }>();
     for (const { smtp_config_id: id, company_id: companyId } of campaigns) {
-      const known = this.#servers.get(id);
-      if (!known || known.deleted) wanted.set(id, { id, companyId });
-      else found.set(id, known);
+      const server = this.#servers.get(id);
+      if (!server || server.deleted) wanted.set(id, { id, companyId });
+      else found.set(id, server);
     }
     const configs = wanted.size === 0 ? new Map() : await readTransportConfigs([...wanted.values()]);
     for (const [id, config] of configs) {

@@ -26,14 +26,14 @@ const MAX_TEXT = 500;
  * Cache of parsed single-line replies: four of the five replies to an email are always the same. Cleared as a whole,
  * because the fifth (with its queue id) is always new.
  */
-const known = new Map<string, Reply>();
+const cache = new Map<string, Reply>();
 const MAX_KNOWN = 256;
 /** A substring keeps the whole chunk alive. */
 const MAX_KNOWN_CHUNK = 512;
 
 function remember(line: string, reply: Reply): void {
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(line, Object.freeze(reply));
+  if (cache.size >= MAX_KNOWN) cache.clear();
+  cache.set(line, Object.freeze(reply));
 }
 
 export class ReplyReader {
@@ -58,7 +58,7 @@ export class ReplyReader {
       const line = input.slice(this.#from, end > this.#from && input[end - 1] === "\r" ? end - 1 : end);
       this.#from = end + 1;
       const alone = this.#lines.length === 0 && input.length <= MAX_KNOWN_CHUNK;
-      const before = alone ? known.get(line) : undefined;
+      const before = alone ? cache.get(line) : undefined;
       const reply = before ?? this.#line(line);
       if (!reply) continue;
       if (alone && !before) remember(line, reply);

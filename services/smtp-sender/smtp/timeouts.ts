@@ -63,9 +63,9 @@ export class Deadline {
 
   #check(): void {
     this.#timer = undefined;
-    const left = this.#at - performance.now();
-    if (left === Number.POSITIVE_INFINITY) return;
-    if (left > 0) this.#timer = setTimeout(() => this.#check(), Math.min(left, this.#tickMs));
+    const remainingMs = this.#at - performance.now();
+    if (remainingMs === Number.POSITIVE_INFINITY) return;
+    if (remainingMs > 0) this.#timer = setTimeout(() => this.#check(), Math.min(remainingMs, this.#tickMs));
     else this.#onPassed();
   }
 }

@@ -123,20 +123,20 @@ async function inOneSession(delivery: Delivery): Promise<Results> {
 /** A server may end a session after each email: the others use further sessions, as long as each yields a result. */
 async function deliver(delivery: Delivery): Promise<Map<number, TestResult>> {
   const results = new Map<number, TestResult>();
-  let left = delivery.messages;
+  let remaining = delivery.messages;
   try {
     for (
-      let before = left.length + 1;
-      left.length > 0 && left.length < before && performance.now() < delivery.untilMs;
+      let before = remaining.length + 1;
+      remaining.length > 0 && remaining.length < before && performance.now() < delivery.untilMs;
     ) {
-      const ended = await inOneSession({ ...delivery, messages: left });
+      const ended = await inOneSession({ ...delivery, messages: remaining });
       for (const [no, result] of ended) results.set(no, resultOf(result));
-      before = left.length;
-      left = left.filter(({ no }) => ended.get(no)!.kind === "unsent");
+      before = remaining.length;
+      remaining = remaining.filter(({ no }) => ended.get(no)!.kind === "unsent");
     }
   } catch (error) {
     if (!(error instanceof OpenError)) throw error;
-    for (const { no } of left) results.set(no, notSent(error.message));
+    for (const { no } of remaining) results.set(no, notSent(error.message));
   }
   return results;
 }
@@ -153,14 +153,14 @@ const READ = `
   where s.company_id = $1 and s.id = $2`;
 
 interface Room {
-  give(...tokens: readonly HourToken[]): Promise<void>;
+  giveBack(...tokens: readonly HourToken[]): Promise<void>;
   tokens: readonly HourToken[];
 }
 
 /** Takes hourly and warm-up tokens for all emails or none. Throws 429. */
 async function takeTokens(limiter: Limiter, transport: TransportConfig, row: Row, mails: number): Promise<Room> {
   const companyId = transport.companyId;
-  if (mails === 0) return { tokens: [], give: async () => {} };
+  if (mails === 0) return { tokens: [], giveBack: async () => {} };
   const hour = new HourLimit(
     limiter,
     { company_id: companyId, smtp_per_hour: row.smtp_per_hour },
@@ -169,8 +169,8 @@ async function takeTokens(limiter: Limiter, transport: TransportConfig, row: Row
   const campaign = { company_id: companyId, smtp_config_id: transport.id };
   const limits = new DayTokens(hour, campaign, () => transport.warmup);
   const { tokens, retryAfterMs, waitsForDay } = await limits.take(Array(mails).fill(1));
-  if (tokens.length === mails) return { tokens, give: (...unused) => limits.give(...unused) };
-  await limits.give(...tokens);
+  if (tokens.length === mails) return { tokens, giveBack: (...unused) => limits.giveBack(...unused) };
+  await limits.giveBack(...tokens);
   const where = waitsForDay ? "on this day of the warm-up" : "in this hour";
   const message = `This test has ${mails} emails, and ${tokens.length} are left ${where}.`;
   throw smtpRateLimited(message, Math.ceil(retryAfterMs / 1_000));
@@ -206,7 +206,7 @@ export async function sendTests(
     const taken = await takeTokens(limiter, transport, row, messages.length);
     const delivered = await deliver({ transport, limiter, messages, untilMs, withinMs });
     const unused = [...delivered.values()].filter(isUntouched);
-    await taken.give(...taken.tokens.slice(0, unused.length));
+    await taken.giveBack(...taken.tokens.slice(0, unused.length));
     const results = to.map((_, index) => failed.get(index) ?? delivered.get(index) ?? notSent(`${late(withinMs)}.`));
     return { results, warnings };
   } catch (error) {

@@ -185,10 +185,10 @@ class Header {
 
 export function requireUsable({ email, attributes, objects }: Columns, names: readonly string[]): void {
   if (email === -1) throw missingColumn("email", names);
-  const seen = new Set<string>();
+  const usedNames = new Set<string>();
   for (const { name } of [...attributes, ...objects]) {
-    if (seen.has(name)) throw fileError(`The column "${name.slice(0, 100)}" appears twice.`);
-    seen.add(name);
+    if (usedNames.has(name)) throw fileError(`The column "${name.slice(0, 100)}" appears twice.`);
+    usedNames.add(name);
     if (!isAttributeName(name)) throw fileError(`The column name "${name.slice(0, 100)}" cannot be used.`);
   }
   if (attributes.length > MAX_ATTRIBUTES) {

@@ -85,11 +85,11 @@ async function readAs(
 /** `rows` begin with the file's first line, which is skipped if it is a header. */
 async function firstRows(rows: AsyncIterable<CsvRow[]>, header: boolean): Promise<string[][]> {
   const found: string[][] = [];
-  const wanted = SHOWN_ROWS + (header ? 1 : 0);
+  const rowCount = SHOWN_ROWS + (header ? 1 : 0);
   for await (const batch of rows) {
     const usable = batch.filter((row) => !row.error && !isBlank(row));
-    found.push(...usable.slice(0, wanted - found.length).map(({ cells }) => cells));
-    if (found.length === wanted) break;
+    found.push(...usable.slice(0, rowCount - found.length).map(({ cells }) => cells));
+    if (found.length === rowCount) break;
   }
   return header ? found.slice(1) : found;
 }

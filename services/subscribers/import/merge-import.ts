@@ -143,8 +143,8 @@ export async function mergeImport(client: Client, job: MergeJob, rows: number): 
   const { companyId, state } = job;
   await prepareMerge(client, rows);
   // Locks the list while members are written, because there is no foreign key; a deleted list gets none.
-  const held = "select 1 from lists where company_id = $1 and id = $2 for key share";
-  const listId = job.listId && (await queryOne(held, [companyId, job.listId], client)) ? job.listId : undefined;
+  const lockList = "select 1 from lists where company_id = $1 and id = $2 for key share";
+  const listId = job.listId && (await queryOne(lockList, [companyId, job.listId], client)) ? job.listId : undefined;
   const merged: Merged = { created: 0, matched: 0, restricted: 0 };
   for (const slice of await slicesOf(client, rows)) {
     const [created, matched] = await mergeSlice(client, { ...job, listId }, slice);

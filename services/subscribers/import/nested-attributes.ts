@@ -31,10 +31,10 @@ function addMembers(object: object, prefix: string, depth: number, attributes: A
       continue;
     }
     if (!isAttributeName(name)) return `"${name.slice(0, 100)}" cannot be the name of an attribute.`;
-    const kept = attributeOf(value);
-    const error = sizeError(name, kept);
+    const attribute = attributeOf(value);
+    const error = sizeError(name, attribute);
     if (error) return error;
-    attributes[name] = kept;
+    attributes[name] = attribute;
   }
   return undefined;
 }

@@ -57,9 +57,9 @@ interface Undone {
 export async function undoImport(companyId: string, importId: string): Promise<Undone> {
   const countLeft = async () => (await queryOne<{ all: number; untouched: number }>(LEFT, [companyId, importId]))!;
   const before = await countLeft();
-  const known = await queryOne<{ status: ImportStatus }>(STATUS, [companyId, importId]);
-  if (before.all === 0 && !known) throw notFound();
-  if (known?.status === "running") throw wrongState("The import is still running. Undo it when it is done.");
+  const row = await queryOne<{ status: ImportStatus }>(STATUS, [companyId, importId]);
+  if (before.all === 0 && !row) throw notFound();
+  if (row?.status === "running") throw wrongState("The import is still running. Undo it when it is done.");
   if (Date.now() - idTime(importId) > UNDO_DAYS * 86_400_000) {
     throw wrongState(`An import can be undone for ${UNDO_DAYS} days.`);
   }

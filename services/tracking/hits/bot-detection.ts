@@ -37,16 +37,16 @@ const isMachine = (agent: string): boolean => agent === "" || agent === APPLE_PR
  * anything.
  */
 const MAX_KNOWN = 2_000;
-const known = new Map<string, boolean>();
+const cache = new Map<string, boolean>();
 
 /** True if the user agent alone shows a machine. Browsers never send an empty one. */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.slice(0, MAX_AGENT_LENGTH).trim();
-  const before = known.get(agent);
+  const before = cache.get(agent);
   if (before !== undefined) return before;
   const machine = isMachine(agent);
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(agent, machine);
+  if (cache.size >= MAX_KNOWN) cache.clear();
+  cache.set(agent, machine);
   return machine;
 }
 

@@ -189,8 +189,8 @@ async function store(batch: Batch, client: Client): Promise<StoredBatch> {
 }
 
 export async function storeHits(hits: readonly Hit[], campaignLinks: CampaignLinks): Promise<StoredBatch> {
-  const known = await mailsOf(idsOf(hits));
+  const mails = await mailsOf(idsOf(hits));
   return withParts((mayUseHits) =>
-    preparedTransaction((client) => store({ hits, known, campaignLinks, mayUseHits }, client)),
+    preparedTransaction((client) => store({ hits, known: mails, campaignLinks, mayUseHits }, client)),
   );
 }

@@ -16,9 +16,9 @@ const COUNT = `
 const HOUR_MS = 3_600_000;
 
 export async function countUnrecorded(hits: readonly Hit[]): Promise<undefined[]> {
-  const known = new Map((await mailsOf(hits.map(({ sentEmailId }) => sentEmailId))).map((mail) => [mail.id, mail]));
+  const mails = new Map((await mailsOf(hits.map(({ sentEmailId }) => sentEmailId))).map((mail) => [mail.id, mail]));
   const values = [
-    hits.map(({ sentEmailId }) => known.get(sentEmailId)?.campaign_no),
+    hits.map(({ sentEmailId }) => mails.get(sentEmailId)?.campaign_no),
     hits.map(({ link }) => (link === 0 ? "opened" : "clicked")),
     hits.map(({ at }) => Math.floor(at.getTime() / HOUR_MS)),
     hits.map(({ hostOf }) => hostOf),

@@ -75,11 +75,11 @@ export const updatePreferences = (ctx: Ctx<Update>): Promise<Document> =>
 
 async function update(ctx: Ctx<Update>): Promise<Document> {
   const person = personOf(ctx);
-  const asked = ctx.params;
-  const change = asked.from === "page" ? fromForm(asked, (await preferencesOf(person)).lists) : fromJson(asked);
+  const params = ctx.params;
+  const change = params.from === "page" ? fromForm(params, (await preferencesOf(person)).lists) : fromJson(params);
   const acceptLanguage = (ctx.meta.http?.acceptLanguage ?? "").slice(0, MAX_LANGUAGES);
-  const newEmail = asked.email && addressText(asked.email);
+  const newEmail = params.email && addressText(params.email);
   const { companyIds, preferences } = await changePreferences(person, { ...change, newEmail, acceptLanguage });
   await emitWebhookQueued(ctx, companyIds);
-  return answer(ctx, person, preferences, asked);
+  return answer(ctx, person, preferences, params);
 }

@@ -105,13 +105,13 @@ function sources(companyId: string, asked: ListParams): { sources: Source[]; val
   }
   if (asked.source) events.push(`e.type = 'bounced' and ${isOneOf("e.metadata->>'source'", asked.source, values)}`);
   if (Array.isArray(campaign)) {
-    const wanted = add(campaign);
-    events.push(`e.campaign_id = any(${wanted})`);
-    hits.push(`h.campaign_no in (select no from campaigns where company_id = $1 and id = any(${wanted}))`);
+    const parameter = add(campaign);
+    events.push(`e.campaign_id = any(${parameter})`);
+    hits.push(`h.campaign_no in (select no from campaigns where company_id = $1 and id = any(${parameter}))`);
   } else if (campaign) {
-    const wanted = add(campaign);
-    events.push(`e.campaign_id = ${wanted}`);
-    hits.push(`h.campaign_no = ${campaignNo(wanted, "$1")}`);
+    const parameter = add(campaign);
+    events.push(`e.campaign_id = ${parameter}`);
+    hits.push(`h.campaign_no = ${campaignNo(parameter, "$1")}`);
   }
   const addresses = [asked.recipient ?? []].flat().map((address) => add(address.trim()));
   if (addresses.length > 0) {

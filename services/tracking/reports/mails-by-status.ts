@@ -75,9 +75,9 @@ const endOf = (which: "min(h.lo)" | "max(h.hi)") =>
  * attempt, which is indexed, or an unfinished chunk, so that the rows between are skipped.
  */
 export function mailsOf(statuses: readonly SentEmailStatus[], nearest = ""): string {
-  const wanted = statuses.length > 0 ? ` and ${hasStatus(statuses)}` : "";
+  const statusCondition = statuses.length > 0 ? ` and ${hasStatus(statuses)}` : "";
   const rows = (where: string) =>
-    `select s.* from sent_emails s where s.campaign_no = c.no and ${where}${wanted} ${nearest}`;
+    `select s.* from sent_emails s where s.campaign_no = c.no and ${where}${statusCondition} ${nearest}`;
   if (statuses.length === 0 || !statuses.every(isWaiting)) return rows("true");
   return `(${rows("s.next_attempt_at is not null")}) union all
     (${rows(`s.next_attempt_at is null and s.seq between ${endOf("min(h.lo)")} and ${endOf("max(h.hi)")}`)})`;

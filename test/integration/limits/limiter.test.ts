@@ -47,7 +47,7 @@ describe.each<[string, () => Limiter]>([
     expect(await limiter.used(a)).toEqual({ used: 0, retryAfterMs: 0 });
     const { bucket, used } = await limiter.take(a, 3);
     expect(used).toBe(3);
-    await limiter.give(a, bucket, 1);
+    await limiter.giveBack(a, bucket, 1);
     expect((await limiter.take(b, 1)).used).toBe(1);
     expect(await limiter.used(a)).toEqual({ used: 2, retryAfterMs: 0 });
   });
@@ -75,7 +75,7 @@ describe.each<[string, () => Limiter]>([
       const rest = await limiter.take(window, 8);
       expect(rest).toMatchObject({ granted: 2, used: 10 });
       expect(rest.retryAfterMs).toBeGreaterThan(0);
-      await limiter.give(window, rest.bucket, 1);
+      await limiter.giveBack(window, rest.bucket, 1);
       expect((await limiter.take(window, 8)).granted).toBe(1);
     }
   });
@@ -138,7 +138,7 @@ function memoryLedger() {
       if (epoch === current) taken.set(bucket, (taken.get(bucket) ?? 0) + n);
       return epoch === current;
     },
-    async give(_window, bucket, n) {
+    async giveBack(_window, bucket, n) {
       taken.set(bucket, taken.get(bucket)! - n);
     },
     begin: async () => ({ epoch: ++current, taken: [...taken] }),
@@ -167,11 +167,11 @@ describe.each<[string, () => Counter]>([
     const limiter = new LedgerLimiter(counter, memoryLedger());
     const window = hour(100);
     const { bucket } = await limiter.take(window, 70);
-    await limiter.give(window, bucket, 20);
+    await limiter.giveBack(window, bucket, 20);
     await counter.forget(window);
     expect(await limiter.used(window)).toMatchObject({ used: 50 });
     expect((await limiter.take(window, 70)).granted).toBe(50);
-    await limiter.give(window, bucket, 10);
+    await limiter.giveBack(window, bucket, 10);
     expect((await limiter.take(window, 70)).granted).toBe(10);
   });
 

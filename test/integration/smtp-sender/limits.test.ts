@@ -208,7 +208,7 @@ test("senders wait while Redis is unavailable, and lose nothing", async () => {
   let away = true;
   const shaky: Limiter = {
     take: (window, n) => (away ? Promise.reject(new Error("Redis is away")) : limiter.take(window, n)),
-    give: (window, bucket, n) => limiter.give(window, bucket, n),
+    giveBack: (window, bucket, n) => limiter.giveBack(window, bucket, n),
     used: (window) => limiter.used(window),
     forget: (window) => limiter.forget(window),
   };
@@ -234,7 +234,7 @@ test("twenty concurrent requests for 30 tokens get exactly the limit from Redis,
   const grants = await Promise.all(Array.from({ length: 20 }, () => limiter.take(window, 30)));
   expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(200);
   expect(await limiter.used(window)).toMatchObject({ used: 200 });
-  await limiter.give(window, grants[0]!.bucket, 12);
+  await limiter.giveBack(window, grants[0]!.bucket, 12);
   expect((await limiter.take(window, 30)).granted).toBe(12);
   client.disconnect();
 });

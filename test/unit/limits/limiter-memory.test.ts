@@ -41,7 +41,7 @@ describe("a rolling window in buckets", () => {
     const { limiter, clock } = clocked();
     const { bucket } = await limiter.take(window, 500);
     clock.now += 30_000;
-    await limiter.give(window, bucket, 50);
+    await limiter.giveBack(window, bucket, 50);
     expect((await limiter.take(window, 100)).granted).toBe(50);
     clock.now += 31_001;
     // The first 450 do not count any more, the 50 taken later do.
@@ -53,7 +53,7 @@ describe("a rolling window in buckets", () => {
     const { bucket } = await limiter.take(window, 500);
     clock.now += 62_000;
     await limiter.take(window, 10);
-    await limiter.give(window, bucket, 500);
+    await limiter.giveBack(window, bucket, 500);
     expect(await limiter.used(window)).toMatchObject({ used: 10 });
   });
 
@@ -174,7 +174,7 @@ describe("memory", () => {
   test("reading the usage of an unused key stores nothing", async () => {
     const { limiter } = clocked();
     await limiter.used(window);
-    await limiter.give(window, 1, 1);
+    await limiter.giveBack(window, 1, 1);
     expect(limiter.size).toBe(0);
   });
 

@@ -31,7 +31,7 @@ test("slow transports share half of the budget", () => {
   expect(budget.take(slow, 40, false)).toBe(40);
   expect(budget.take(slower, 40, false)).toBe(10);
   expect(budget.take(fast, 40, false)).toBe(40);
-  budget.give(slow, 40);
+  budget.giveBack(slow, 40);
   expect(budget.take(slower, 100, false)).toBeLessThanOrEqual(40);
 });
 
@@ -54,7 +54,7 @@ test("a waiting client is called when something is returned, and served before o
   // The greedy client gets nothing of the returned units until the late one has arrived.
   const taken: number[] = [];
   late.budgetReturned = () => taken.push(budget.take(late, 10, false));
-  budget.give(greedy, 10);
+  budget.giveBack(greedy, 10);
   await Promise.resolve();
   expect(taken).toEqual([10]);
 });
@@ -66,7 +66,7 @@ test("promised units may be taken in advance, except those reserved for transact
   expect(budget.take(bulk, 1_000, false, 40)).toBe(40);
   expect(budget.take(bulk, 1, false, 40)).toBe(0);
   expect(budget.held).toBe(130);
-  budget.give(bulk, 40);
+  budget.giveBack(bulk, 40);
   expect(budget.take(bulk, 1, false)).toBe(0);
   expect(budget.take(client(), 10, true)).toBe(10);
   const other = new InDoubtBudget(100);

@@ -10,11 +10,11 @@ function granting() {
   const client = { held: 0, mailBytes: 1, slow: false, budgetReturned: () => {} };
   const granters = {
     hour: {
-      give: async (...tokens: HourToken[]) => void given.push(`hour ${tokens[0]!.bucket}: ${tokens.length}`),
+      giveBack: async (...tokens: HourToken[]) => void given.push(`hour ${tokens[0]!.bucket}: ${tokens.length}`),
       isFresh: ({ until }: HourToken) => until !== 0,
       isValid: ({ until }: HourToken) => until !== 0,
     },
-    domains: { give: (...tokens: DomainToken[]) => void given.push(`domain: ${tokens.length}`) },
+    domains: { giveBack: (...tokens: DomainToken[]) => void given.push(`domain: ${tokens.length}`) },
     budget,
     client,
   } as unknown as Granters;
