@@ -26,7 +26,7 @@ async function update(companyId: string, template: Template, caller: Caller): Pr
   return true;
 }
 
-/** A design that cannot be content, such as one with a saved block that is gone, keeps its mail as it is. */
+/** A design that cannot be made into mail, such as one with a saved block that is gone, keeps its mail as it is. */
 export async function updateTemplates(companyId: string, ids: readonly string[], caller: Caller): Promise<Updated> {
   const result: Updated = { updated: 0, unchanged: 0, failed: [] };
   for (const id of ids) {
