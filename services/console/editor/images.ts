@@ -25,7 +25,7 @@ const SLACK = 1.1;
 
 export const isProblem = (value: object): value is Problem => "problem" in value;
 
-async function ask<T extends object>(path: string, form?: FormData): Promise<T | Problem> {
+async function ask<T extends object>(path: string, form?: FormData | URLSearchParams): Promise<T | Problem> {
   try {
     const response = await fetch(path, form ? { method: "POST", body: form } : {});
     const answer = (await response.json()) as T & { sentences?: string[] };
@@ -35,20 +35,17 @@ async function ask<T extends object>(path: string, form?: FormData): Promise<T |
   }
 }
 
-function formOf({ formToken }: Boot, fields: Record<string, string | File>): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries({ form_token: formToken, ...fields })) form.append(name, value);
-  return form;
-}
-
 /** Makes the image known, so that the canvas shows it. */
 function known(boot: Boot, answer: Image | Problem): Image | Problem {
   if (!isProblem(answer) && !boot.images.some(({ url }) => url === answer.url)) boot.images.unshift(answer);
   return answer;
 }
 
-export const uploadImage = async (boot: Boot, file: File, folder = ""): Promise<Image | Problem> =>
-  known(boot, await ask<Image>(boot.paths.upload, formOf(boot, { folder, file })));
+export async function uploadImage(boot: Boot, file: File, folder = ""): Promise<Image | Problem> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ form_token: boot.formToken, folder, file })) form.append(name, value);
+  return known(boot, await ask<Image>(boot.paths.upload, form));
+}
 
 export function findImages({ paths }: Boot, query: Record<string, string>): Promise<Library | Problem> {
   const asked = Object.entries(query).filter(([, value]) => value !== "");
@@ -76,6 +73,7 @@ export const isTooLarge = ({ path }: Pick<Image, "path">, width: number, shown: 
 export async function fitted(boot: Boot, image: Image, shown: number, crop?: Crop): Promise<Image | Problem> {
   if (!crop && !isTooLarge(image, (await sizeOf(image.path)).width, shown)) return image;
   const { left, top, width, height } = crop ?? {};
-  const fields = { width: `${Math.round(shown * PIXELS)}`, ...(crop ? { crop: `${[left, top, width, height]}` } : {}) };
-  return known(boot, await ask<Image>(`${boot.paths.media}/${image.id}/copy`, formOf(boot, fields)));
+  const form = new URLSearchParams({ form_token: boot.formToken, width: `${Math.round(shown * PIXELS)}` });
+  if (crop) form.set("crop", [left, top, width, height].join(","));
+  return known(boot, await ask<Image>(`${boot.paths.media}/${image.id}/copy`, form));
 }
