@@ -20,8 +20,8 @@ const nameless = ({ kind, reason, statusCode }: Verdict): Verdict => ({
 export async function withoutErased(reports: readonly IncomingReport[]): Promise<IncomingReport[]> {
   const byCompany = Map.groupBy(reports, ({ companyId }) => companyId);
   const erased = new Map<string, ReadonlySet<string>>();
-  for (const [companyId, own] of byCompany) {
-    const addresses = own.flatMap(({ report }) => report.verdicts.flatMap(addressesOf));
+  for (const [companyId, incoming] of byCompany) {
+    const addresses = incoming.flatMap(({ report }) => report.verdicts.flatMap(addressesOf));
     erased.set(companyId, await erasedAmong(companyId, addresses));
   }
   return reports.map((incoming) => {

@@ -17,7 +17,7 @@ export interface StoredReport {
   attempts: number;
 }
 
-/** Reports held by a node that died become free after this time. */
+/** Reports leased by a node that died become available again after this time (seconds). */
 const LEASE_SECONDS = 60;
 
 const ADD = `

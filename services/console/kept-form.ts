@@ -1,6 +1,6 @@
 /**
- * Keeps a form that was sent after its session had ended, sealed in the sign-in page. After the same person signs in, the
- * page is shown with its fields filled in again; nothing is sent. Passwords and secrets are not kept.
+ * Keeps a form that was submitted after its session had ended, encrypted in the sign-in page. After the same person
+ * signs in, the form's page is shown with the fields filled in; nothing is submitted. Passwords and secrets are not kept.
  */
 import { seal, unseal } from "../lib/secrets.ts";
 import type { KeptForm, Visit } from "./request.ts";

@@ -1,7 +1,6 @@
 /**
  * Keeps webhook deliveries in flight on one node. It learns of due deliveries from events, which name a company, and
- * from polling a slice of all endpoints with pending deliveries; the cost of neither grows with the number of
- * companies. Two queues allocate the attempts, one for working and one for failing endpoints.
+ * from polling a slice of all endpoints with pending deliveries. Neither costs more with more companies. Two queues allocate the attempts, one for working and one for failing endpoints.
  */
 import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
 import {
@@ -34,7 +33,7 @@ const MAX_WAITING = 20_000;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 export interface DeliveryPump {
-  /** Reports new deliveries of a company. Resolves when all that fit the limits are claimed. */
+  /** Reports new deliveries of a company. Resolves when as many as the limits allow are claimed. */
   queued(companyId: string): Promise<void>;
   /** Polls the next slice of endpoints. Resolves with the number of claimed deliveries, before they are delivered. */
   poll(): Promise<number>;

@@ -8,7 +8,7 @@ import type { Saving } from "./saving.ts";
 import { SettingsSide } from "./settings.tsx";
 import { TopBar } from "./top-bar.tsx";
 
-/** Says what happened to screen readers. */
+/** Announces changes to screen readers. */
 function Announcer() {
   const said = useStore((state) => state.said);
   return (

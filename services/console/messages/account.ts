@@ -31,7 +31,7 @@ export const signUp = {
 
 export const forgotten = {
   title: "Forgotten your password?",
-  intro: "Enter your address. If there is an account for it, you get a mail with a link that is good for an hour.",
+  intro: "Enter your address. If there is an account for it, we send you an email with a link that works for an hour.",
   noMail: "This service sends no mail itself. Ask whoever runs it for a new password.",
   button: "Mail me the link",
 } as const;

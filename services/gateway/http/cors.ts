@@ -1,6 +1,6 @@
 /**
- * CORS for the public endpoints, so that a company's own site can embed a subscribe form. Other endpoints need a secret
- * that belongs in no page: they send no CORS headers, so browsers refuse.
+ * CORS for the public endpoints, so that a company's own site can embed a subscribe form. Other endpoints require a
+ * secret, which must not be in a page: they send no CORS headers, so browsers block requests from other sites.
  */
 import type { Context } from "./context.ts";
 

@@ -37,7 +37,7 @@ const STEPS = 20;
 
 /**
  * The colour itself if its contrast is sufficient, else the nearest sufficient mix with black or white. One always
- * exists: on any ground one of both has at least 4.58.
+ * exists: on every colour, black or white has a contrast of at least 4.58.
  */
 export function readableOn(ground: string, colour: string, least: number): string {
   const away = isDark(ground) ? WHITE : BLACK;

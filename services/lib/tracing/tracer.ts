@@ -6,7 +6,7 @@
  *
  * A `traceparent` with the sampled flag requests recording. Anybody on the internet can send one with every request, so
  * the flag is honoured ten times per second; beyond that the ratio of OTEL_TRACES_SAMPLER_ARG applies, drawn at random
- * and not from the trace id, which the caller has chosen. A flag that is not set is honoured always.
+ * and not from the trace id, which the caller has chosen. A `traceparent` without the flag is never recorded.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -29,7 +29,7 @@ export interface SpanStart {
   kind: SpanKind;
   /** Parent span; undefined starts a new trace. */
   parent?: SpanContext | undefined;
-  /** The ids of a span whose ids are computed. */
+  /** Ids of the span, if they must not be random. */
   context?: SpanContext | undefined;
   /** Spans of other traces that caused this one. */
   links?: readonly (SpanContext | undefined)[];
@@ -57,7 +57,7 @@ export class Tracer {
   /** Campaigns whose request was recorded, so that their emails and webhooks are, too. */
   readonly #following: Allowance;
 
-  /** `ratio`: share of the traces that begin here, from 0 (none, also if asked for) to 1. */
+  /** `ratio`: share of the traces that begin here, from 0 (none, even if a caller requests it) to 1. */
   constructor(ratio: number, spans: Spans, flaggedPerSecond = FLAGGED_PER_SECOND) {
     this.ratio = ratio;
     this.#spans = spans;
@@ -76,7 +76,7 @@ export class Tracer {
     }
   }
 
-  /** The span of a request from outside, by its `traceparent`; undefined: not recorded. */
+  /** Starts the span of an HTTP request by its `traceparent`; undefined if it is not recorded. */
   beginRequest(start: SpanStart, traceparent: unknown): Span | undefined {
     const given = readTraceparent(traceparent);
     const wanted = given ? isSampled(given) && this.#isFollowed(this.#flagged) : this.#isDrawn();
@@ -88,7 +88,10 @@ export class Tracer {
     return campaignTrace ? this.#isFollowed(this.#following) : this.#isDrawn();
   }
 
-  /** The trace of an email if it is recorded: equally on all nodes, except for those that only follow their campaign. */
+  /**
+   * The trace of an email, if it is recorded. All nodes decide the same, except for emails that are recorded only
+   * because their campaign is.
+   */
   mail(messageId: string, campaignTrace: SpanContext | undefined): SpanContext | undefined {
     const wanted = this.isChosen(messageId) || (campaignTrace !== undefined && this.#mayFollow(this.#following));
     return wanted ? contextOf(messageId) : undefined;
@@ -121,7 +124,7 @@ export function setTracer(tracer: Tracer | undefined): void {
   current = tracer;
 }
 
-/** A part of the span that runs now; undefined if none is recorded. */
+/** Starts a child of the current span; undefined if no span is recorded. */
 export function beginPart(start: SpanStart): Span | undefined {
   const parent = current && activeSpan();
   return parent && current!.begin({ ...start, parent: parent.spanContext() });
