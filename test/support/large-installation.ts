@@ -34,6 +34,7 @@ export interface Large {
   inbound: string;
   imported: string;
   media: string;
+  savedBlock: string;
 }
 
 /** A minimum; no campaign has more mails than there are people. */
@@ -271,6 +272,10 @@ async function addFew(company: string): Promise<void> {
     [company],
   );
   await query(
+    `insert into saved_blocks (id, company_id, name, blocks) select uuid_v7(), $1, 'Block ' || n, '[]' from ${some}`,
+    [company],
+  );
+  await query(
     `insert into media (id, company_id, filename, content_type, size, sha256) select uuid_v7(), $1, n || '.png', 'image/png', 10, '' from ${some}`,
     [company],
   );
@@ -374,6 +379,7 @@ export async function makeLarge(company: string, tag: string, size: LargeSize): 
     inbound: await newest("inbound_messages", company),
     imported: await newest("imports", company),
     media: await newest("media", company),
+    savedBlock: await newest("saved_blocks", company),
   };
   await query(
     `insert into audit_log (id, company_id, actor_type, actor_name, action, detail)

@@ -152,6 +152,7 @@ const IDS: [prefix: string, id: keyof Large][] = [
   ["/api/emails/inbound/", "inbound"],
   ["/api/emails/segments/", "segment"],
   ["/api/emails/media/", "media"],
+  ["/api/emails/saved-blocks/", "savedBlock"],
   ["/api/companies/", "company"],
 ];
 
