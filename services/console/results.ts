@@ -7,6 +7,8 @@ import { type Answer, type CompanyVisit, companyPath } from "./request.ts";
 
 export interface Result {
   text: string;
+  /** The write succeeded, but what was tried after it did not. */
+  hasFailed?: boolean;
   /** Path of a form below the company's path, with its fields. */
   undo?: { path: string; fields: Record<string, string> };
 }
@@ -27,11 +29,16 @@ export function resultOf(visit: CompanyVisit) {
   const { result } = visit.query;
   if (!result) return undefined;
   try {
-    const { text, undo, at } = JSON.parse(unseal(Buffer.from(result, "base64url"), contextOf(visit))) as Result & {
+    const {
+      text,
+      hasFailed = false,
+      undo,
+      at,
+    } = JSON.parse(unseal(Buffer.from(result, "base64url"), contextOf(visit))) as Result & {
       at: number;
     };
     if (Date.now() - at > SHOWN_MS) return undefined;
-    return { text, ...(undo ? { undo: { ...undo, action: companyPath(visit, undo.path) } } : {}) };
+    return { text, hasFailed, ...(undo ? { undo: { ...undo, action: companyPath(visit, undo.path) } } : {}) };
   } catch {
     return undefined;
   }

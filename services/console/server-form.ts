@@ -81,8 +81,20 @@ function limitsOf(fields: Fields): NewServer["domain_limits"] {
     }));
 }
 
-function encryptionOf(choice: string): Pick<NewServer, "tls_mode" | "use_tls"> {
-  return { tls_mode: TLS_MODES.find((mode) => mode === choice) ?? "auto", use_tls: choice !== "none" };
+/** Providers write `smtp.example.com:2525`: a port behind the host counts more than the field's default. */
+function addressOf({ host = "", port = "" }: Fields): { host: string; port: number } {
+  const [, name, own] = /^([^:]+):(\d{1,5})$/.exec(host.trim()) ?? [];
+  return { host: name ?? host, port: numberOf(own ?? port) };
+}
+
+/** Servers on this machine rarely have a certificate, and what goes to them crosses no network. */
+const IS_LOOPBACK = /^(?:localhost|127\.[\d.]+|::1)$/i;
+
+function encryptionOf(fields: Fields): Pick<NewServer, "tls_mode" | "use_tls"> {
+  const { encryption: choice } = fields;
+  const mode = TLS_MODES.find((one) => one === choice) ?? "auto";
+  const isNone = choice === "none" || (mode === "auto" && IS_LOOPBACK.test(addressOf(fields).host));
+  return { tls_mode: mode, use_tls: !isNone };
 }
 
 function warmupOf({ warmup_start = "", warmup_factor = "", warmup_until = "" }: Fields): NewServer["warmup"] {
@@ -121,13 +133,12 @@ function loginOf({
 
 /** All values except the login. */
 function valuesOf(fields: Fields) {
-  const { name = "", host = "", port = "", sender_name = "", sender_email = "" } = fields;
+  const { name = "", sender_name = "", sender_email = "" } = fields;
   const { reply_to_email = "", bounce_address = "", max_connections = "", max_per_second = "" } = fields;
   return {
     name,
-    host,
-    port: numberOf(port),
-    ...encryptionOf(fields.encryption ?? ""),
+    ...addressOf(fields),
+    ...encryptionOf(fields),
     sender_name,
     sender_email,
     reply_to_email: textOrNull(reply_to_email),
@@ -145,7 +156,7 @@ function valuesOf(fields: Fields) {
 export const newServerOf = (fields: Fields): NewServer => ({
   username: "",
   password: "",
-  ...valuesOf({ ...fields, name: fields.name?.trim() || (fields.host ?? "") }),
+  ...valuesOf({ ...fields, name: fields.name?.trim() || addressOf(fields).host }),
   ...loginOf(fields),
 });
 
@@ -163,13 +174,12 @@ export function changeOf(fields: Fields, server: Server): Change {
 
 /** Parameters to test a server before it is saved. */
 export function loginToTry(fields: Fields): ParamsOf<"smtp-sender.validate"> {
-  const { host = "", port = "", sender_email = "" } = fields;
+  const { sender_email = "" } = fields;
   return {
     username: "",
     password: "",
-    host,
-    port: numberOf(port),
-    ...encryptionOf(fields.encryption ?? ""),
+    ...addressOf(fields),
+    ...encryptionOf(fields),
     ...loginOf(fields),
     ...(sender_email.trim() === "" ? {} : { sender_email }),
   };

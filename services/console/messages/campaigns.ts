@@ -1,4 +1,14 @@
 /** Texts for campaigns: list, details, recipients and content. */
+const recipientStatuses = {
+  sent: "Sent",
+  failed: "Failed",
+  bounced: "Bounced",
+  unknown: "Unclear",
+  queued: "Waiting",
+  sending: "Sending",
+  suppressed: "Skipped",
+} as const;
+
 export const campaigns = {
   title: "Campaigns",
   lead: "Everything you have sent or scheduled.",
@@ -183,14 +193,12 @@ export const campaigns = {
     clicked: "Clicked",
     answer: "Error or response",
     statusesTitle: "What the status means",
-    statuses: {
-      sent: "Sent",
-      failed: "Failed",
-      bounced: "Bounced",
-      unknown: "Unclear",
-      queued: "Waiting",
-      sending: "Sending",
-      suppressed: "Skipped",
+    statuses: recipientStatuses,
+    /** Filters of the page: statuses, opens and clicks. */
+    chips: { opened: "Opened", clicked: "Clicked", ...recipientStatuses },
+    reactions: {
+      opened: (n: string) => `Opens, newest first: ${n}. Somebody who opened twice is listed twice.`,
+      clicked: (n: string) => `Clicks, newest first: ${n}. Somebody who clicked twice is listed twice.`,
     },
     meanings: {
       sent: "The mail server accepted it, and it did not bounce.",

@@ -3,6 +3,7 @@ const many = (n: number, one: string, others: string) => (n === 1 ? one : others
 
 export const newCampaign = {
   button: "New campaign",
+  toList: "New campaign to this list",
   kept: "Each step is saved as a draft. Nothing is sent until you send it in the last step.",
   saved: "Saved.",
   stepsLabel: "Steps of the campaign",
@@ -150,6 +151,8 @@ export const newCampaign = {
   sentNow: "This can’t be undone, but you can stop a campaign while it’s sending.",
   send: "Send now",
   schedule: "Schedule",
+  sendLater: "Send later…",
+  changeTime: "Change time…",
   changed: "The draft was changed since you opened this page. Review it again, then send it.",
   delete: "Delete the draft",
   open: "Continue",

@@ -1,6 +1,7 @@
 /** Messages after a write. The redirect carries only the message's name, because a URL must not contain free text. */
 export const notices = {
   saved: "Saved.",
+  savedInDesigns: "Saved, also in your templates. Each changed template has a new version.",
   designsUpdated: "Designs updated. Each changed template has a new version.",
   designsPartlyUpdated: "Designs updated, except some that have errors. Open and save those to see what is wrong.",
   deleted: "Deleted.",

@@ -81,7 +81,7 @@ export const servers = {
   portHint: "Usually 587 or 465.",
   encryption: "Encryption",
   encryptions: {
-    auto: "Automatic (port 465: TLS, others: STARTTLS)",
+    auto: "Automatic (port 465: TLS, others: STARTTLS, this machine: none)",
     starttls: "STARTTLS",
     implicit: "Implicit TLS (port 465)",
     none: "None (password and emails travel unencrypted)",
@@ -120,6 +120,7 @@ export const servers = {
   mailboxFolder: "Folder to read",
   mailboxProcessed: "Move processed messages to",
   save: "Save",
+  connect: "Connect and send me a test email",
   tryFirst: "Test connection",
   cancel: "Cancel",
   tried: {

@@ -3,6 +3,7 @@ import { isServiceError } from "../../lib/errors.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { passwordField } from "../form-fields.ts";
+import type { NoticeName } from "../messages/notices.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
 import { changesOf, errorsAt, fieldsOf, type Setting } from "../settings-form.ts";
@@ -108,6 +109,14 @@ async function show(visit: CompanyVisit, sent?: Sent): Promise<Answer> {
 
 export const companyPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
 
+/** Designs contain name and footer since they were saved, so that a change of these would miss them. */
+async function noticeAfter(visit: CompanyVisit, changes: object): Promise<NoticeName> {
+  if (!("footer_text" in changes || "name" in changes)) return "saved";
+  const { updated, failed } = await callIn(visit, "renderer.updateDesigns", {});
+  if (failed.length > 0) return "designsPartlyUpdated";
+  return updated > 0 ? "savedInDesigns" : "saved";
+}
+
 const saveGroup =
   (group: Group) =>
   (visit: CompanyVisit): Promise<Outcome | Answer> =>
@@ -116,8 +125,9 @@ const saveGroup =
         const { id } = visit.company;
         const company = await callIn(visit, "accounts.getCompany", { id });
         const settings = await settingsOf(visit, company.timezone);
-        await callIn(visit, "accounts.updateCompany", { id, ...changesOf(settings[group], company, visit.form) });
-        return { goTo: companyPath(visit, "settings/company"), notice: "saved" };
+        const changes = changesOf(settings[group], company, visit.form);
+        await callIn(visit, "accounts.updateCompany", { id, ...changes });
+        return { goTo: companyPath(visit, "settings/company"), notice: await noticeAfter(visit, changes) };
       },
       (errors) => show(visit, { group, errors }),
     );

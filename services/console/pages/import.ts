@@ -135,9 +135,12 @@ async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}
   const mayWrite = may(visit, "subscribers.startImport");
   const here = pathOf(visit, state.id);
   const isTried = stateOf(state) === "tried" && state.startable;
+  const isDone = stateOf(state) === "done";
   const [look, list] = await Promise.all([
     isTried ? columnsAs(visit, state, state) : undefined,
-    isTried && state.list_id ? callIn(visit, "subscribers.getList", { id: state.list_id }).catch(ifGone) : undefined,
+    (isTried || isDone) && state.list_id
+      ? callIn(visit, "subscribers.getList", { id: state.list_id }).catch(ifGone)
+      : undefined,
   ]);
   return {
     view: "import-state",
@@ -148,16 +151,17 @@ async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}
       bytes: sizeText(state.bytes),
       bytesRead: sizeText(state.bytes_read),
       columns: look ? shownColumns(look, look, {}) : [],
-      list: list?.name,
+      list,
       newList: visit.query.new_list,
       search: visit.query.new_list ? `?${new URLSearchParams({ new_list: visit.query.new_list })}` : "",
       shownErrors: state.errors.slice(0, SHOWN_ERRORS),
       errors,
       here,
       back: companyPath(visit, "import"),
-      subscribers: companyPath(visit, "subscribers"),
+      root: companyPath(visit),
       mayWrite,
-      mayUndo: stateOf(state) === "done" && state.created > 0 && may(visit, "subscribers.undoImport"),
+      mayCompose: isDone && may(visit, "campaigns.createDraft"),
+      mayUndo: isDone && state.created > 0 && may(visit, "subscribers.undoImport"),
     },
   };
 }

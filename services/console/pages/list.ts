@@ -86,6 +86,7 @@ async function showPeople(visit: CompanyVisit, errors: Errors = {}): Promise<Ans
     exportPath: `${companyPath(visit, "subscribers")}/export?${new URLSearchParams({ list: list.id })}`,
     pager: pagerOf(companyPath(visit, `lists/${list.id}`), query, paging),
     mayExport: may(visit, "subscribers.export"),
+    mayCompose: may(visit, "campaigns.createDraft"),
   });
 }
 

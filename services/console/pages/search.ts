@@ -1,75 +1,104 @@
-/** Search in people, campaigns, templates and the console's own pages. */
+/** Search in people, campaigns, templates, suppressions, settings and the console's own pages. */
 import { messages } from "../messages.ts";
 import { navigationOf } from "../navigation.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
 
+const t = messages.search;
 const MAX_HITS = 8;
 
-/** Finds pages by a word of their name. */
-function pagesNamed(visit: CompanyVisit, word: string) {
-  const links = navigationOf(visit).sections.flatMap((section) => section.places);
-  return links.filter(({ label }) => label.toLowerCase().includes(word.toLowerCase()));
-}
-
 interface Hit {
-  id: string;
   label: string;
+  href: string;
   note?: string | undefined;
 }
 
-function hitsOf<T extends { id: string }>(
-  { count, results }: { count: number; results: T[] },
-  words: (one: T) => [label: string, note?: string],
-): { count: number; hits: Hit[] } {
-  const hits = results.map((one) => {
-    const [label, note] = words(one);
-    return { id: one.id, label, note: note?.trim() };
-  });
-  return { count, hits };
+/** Names of fields of the page "Company". The link's fragment puts the cursor into the field. */
+const SETTINGS = {
+  name: "name",
+  website: "website",
+  replyTo: "reply_to_email",
+  footer: "footer_text",
+  timezone: "timezone",
+  server: "default_smtp_config_id",
+  tracking: "tracking_enabled",
+  individual: "individual_tracking",
+  doubleOptIn: "double_opt_in",
+} as const;
+
+/** Finds pages and settings by a word of their name. */
+function pagesNamed(visit: CompanyVisit, word: string): Hit[] {
+  const { title, fields } = messages.company;
+  const settings = Object.entries(SETTINGS).map(([name, field]) => ({
+    label: fields[name as keyof typeof SETTINGS].label,
+    href: companyPath(visit, `settings/company#${field}`),
+    note: title,
+  }));
+  const links: Hit[] = navigationOf(visit).sections.flatMap(({ places }) => places);
+  return [...links, ...settings].filter(({ label }) => label.toLowerCase().includes(word.toLowerCase()));
 }
 
+interface Group {
+  title: string;
+  icon: string;
+  hits: Hit[];
+  all?: string | false;
+}
+
+async function groupsFor(visit: CompanyVisit, search: string): Promise<Group[]> {
+  const params = { search, page_size: MAX_HITS };
+  const [people, campaigns, templates, suppressions] = await Promise.all([
+    callIn(visit, "subscribers.list", params),
+    callIn(visit, "campaigns.list", params),
+    callIn(visit, "renderer.listTemplates", params),
+    callIn(visit, "subscribers.listSuppressions", params),
+  ]);
+  const pathOf = (path: string, of = search) => `${companyPath(visit, path)}?${new URLSearchParams({ search: of })}`;
+  const all = (path: string, count: number) => count > MAX_HITS && pathOf(path);
+  const linked = <T extends { id: string }>(path: string, rows: T[], words: (one: T) => Omit<Hit, "href">) =>
+    rows.map((one) => ({ ...words(one), href: companyPath(visit, `${path}/${one.id}`) }));
+  // A suppressed subscriber's own page says so.
+  const others = suppressions.results.filter(({ email }) => !people.results.some((one) => one.email === email));
+  const groups: Group[] = [
+    { title: t.pages, icon: "compass", hits: pagesNamed(visit, search) },
+    {
+      title: messages.campaigns.title,
+      icon: "send",
+      hits: linked("campaigns", campaigns.results, ({ name }) => ({ label: name })),
+      all: all("campaigns", campaigns.count),
+    },
+    {
+      title: messages.subscribers.title,
+      icon: "users",
+      hits: linked("subscribers", people.results, ({ email, first_name, last_name }) => ({
+        label: email,
+        note: `${first_name} ${last_name}`.trim(),
+      })),
+      all: all("subscribers", people.count),
+    },
+    {
+      title: messages.templates.title,
+      icon: "panels-top-left",
+      hits: linked("templates", templates.results, ({ name, subject }) => ({ label: name, note: subject })),
+      all: all("templates", templates.count),
+    },
+    {
+      title: messages.suppressions.title,
+      icon: "shield-check",
+      hits: others.map(({ email, domain, kind }) => {
+        const label = email ?? domain ?? "";
+        return { label, note: messages.suppressions.kinds[kind], href: pathOf("suppressions", label) };
+      }),
+      all: all("suppressions", suppressions.count),
+    },
+  ];
+  return groups.filter(({ hits }) => hits.length > 0);
+}
+
+/** A search with one hit leads there. */
 export async function searchPage(visit: CompanyVisit): Promise<Answer> {
-  const t = messages.search;
   const searched = (visit.query.q ?? "").trim().slice(0, 255);
-  const params = { search: searched, page_size: MAX_HITS };
-  const found = searched
-    ? await Promise.all([
-        callIn(visit, "subscribers.list", params),
-        callIn(visit, "campaigns.list", params),
-        callIn(visit, "renderer.listTemplates", params),
-      ])
-    : undefined;
-  /** A page with results, with those of one kind that were found. */
-  const group = (path: string, title: string, icon: string, found: { count: number; hits: Hit[] }) => ({
-    title,
-    icon,
-    hits: found.hits.map(({ id, ...hit }) => ({ ...hit, href: companyPath(visit, `${path}/${id}`) })),
-    all: found.count > MAX_HITS && `${companyPath(visit, path)}?${new URLSearchParams({ search: searched })}`,
-  });
-  const { campaigns: c, subscribers: s, templates: m } = messages;
-  const groups = found
-    ? [
-        { title: t.pages, icon: "compass", hits: pagesNamed(visit, searched) },
-        group(
-          "campaigns",
-          c.title,
-          "send",
-          hitsOf(found[1], ({ name }) => [name]),
-        ),
-        group(
-          "subscribers",
-          s.title,
-          "users",
-          hitsOf(found[0], (one) => [one.email, `${one.first_name} ${one.last_name}`]),
-        ),
-        group(
-          "templates",
-          m.title,
-          "panels-top-left",
-          hitsOf(found[2], ({ name, subject }) => [name, subject]),
-        ),
-      ]
-    : [];
-  const here = companyPath(visit, "search");
-  return { view: "search", title: t.title, values: { searched, here, groups: groups.filter(({ hits }) => hits[0]) } };
+  const groups = searched ? await groupsFor(visit, searched) : [];
+  const [hit, ...more] = groups.flatMap(({ hits }) => hits);
+  if (hit && more.length === 0) return { goTo: hit.href };
+  return { view: "search", title: t.title, values: { searched, here: companyPath(visit, "search"), groups } };
 }

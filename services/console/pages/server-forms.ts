@@ -7,6 +7,7 @@ import { MAIL_PROVIDERS } from "../mail-providers.ts";
 import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome, requireMay } from "../request.ts";
+import { withResult } from "../results.ts";
 import {
   changeOf,
   type Fields,
@@ -18,7 +19,7 @@ import {
   newServerOf,
   type Server,
 } from "../server-form.ts";
-import { readServer, serverPath, type Tried, triedOf } from "./servers.ts";
+import { mailMyself, readServer, serverPath, type Tried, triedOf } from "./servers.ts";
 
 const t = messages.servers;
 
@@ -110,11 +111,19 @@ async function tryTyped(visit: CompanyVisit, server: Server | undefined): Promis
   }
 }
 
+/** Sends the first mail through a new server. A refusal is shown on the page of the server, which is saved. */
+async function withMail(visit: CompanyVisit, server: Server): Promise<Answer> {
+  const { ok, text, says = "", help = "" } = await mailMyself(visit, server);
+  const sentences = ok ? [text] : [text, says, help];
+  return withResult(visit, `servers/${server.id}`, { text: sentences.join(" ").trim(), hasFailed: !ok });
+}
+
 export const makeServer = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
       if (visit.form.intent === "try") return tryTyped(visit, undefined);
       const server = await callIn(visit, "smtp-sender.createConfig", newServerOf(visit.form));
+      if (visit.form.intent === "mail") return withMail(visit, server);
       return { goTo: serverPath(visit, server), notice: "saved" };
     },
     async (errors) => showForm(visit, { errors }),

@@ -1,10 +1,11 @@
 /** SMTP servers: the list, one server with its state, and operations. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
-import { orAgain } from "../form-errors.ts";
+import { errorsOf, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { resultOf } from "../results.ts";
 import type { Server } from "../server-form.ts";
 import { troubleOf, troubleOfTest } from "../server-help.ts";
 
@@ -56,6 +57,7 @@ export const serverPath = (visit: CompanyVisit, { id }: Server, rest = "") =>
 
 async function showOne(visit: CompanyVisit, tried?: Tried): Promise<Answer> {
   const server = await readServer(visit);
+  const result = resultOf(visit);
   return {
     view: "server",
     title: server.name,
@@ -63,7 +65,7 @@ async function showOne(visit: CompanyVisit, tried?: Tried): Promise<Answer> {
       server,
       keys: [server.dkim ?? []].flat(),
       help: server.last_error === null ? null : t.stages[troubleOf(server.last_error)],
-      tried,
+      tried: tried ?? (result && { ok: !result.hasFailed, text: result.text }),
       here: serverPath(visit, server),
       dns: companyPath(visit, `domains/${server.id}`),
       servers: companyPath(visit, "servers"),
@@ -85,30 +87,34 @@ export const checkServer = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   );
 
 /** Sends only to the signed-in person. */
-export const sendTestMail = (visit: CompanyVisit): Promise<Outcome | Answer> =>
-  orAgain(
-    async () => {
-      const { id, name } = await readServer(visit);
-      const { email } = visit.user;
-      const { results } = await callIn(visit, "campaigns.sendTest", {
-        smtp_config_id: id,
-        to: [email],
-        subject: t.testSubject,
-        // Escapes brackets, because the name is inserted into a template.
-        body: t.testBody(escapeHtml(name).replaceAll("[", "&#91;")),
-      });
-      const [{ status, error, smtp_response }] = results as [(typeof results)[number]];
-      if (status === "sent") return showOne(visit, { ok: true, text: t.testSent(email), says: smtp_response ?? "" });
-      const says = error ?? smtp_response ?? status;
-      return showOne(visit, { ok: false, text: t.testFailed(email), says, help: t.stages[troubleOf(says)] });
-    },
-    (errors) =>
-      showOne(visit, {
-        ok: false,
-        text: t.testFailed(visit.user.email),
-        says: Object.values(errors).flat().join(" "),
-      }),
-  );
+export async function mailMyself(visit: CompanyVisit, { id, name }: Server): Promise<Tried> {
+  const { email } = visit.user;
+  const failed = (says: string, help?: string): Tried => ({
+    ok: false,
+    text: t.testFailed(email),
+    says,
+    ...(help && { help }),
+  });
+  try {
+    const { results } = await callIn(visit, "campaigns.sendTest", {
+      smtp_config_id: id,
+      to: [email],
+      subject: t.testSubject,
+      // Escapes brackets, because the name is inserted into a template.
+      body: t.testBody(escapeHtml(name).replaceAll("[", "&#91;")),
+    });
+    const [{ status, error, smtp_response }] = results as [(typeof results)[number]];
+    if (status === "sent") return { ok: true, text: t.testSent(email), says: smtp_response ?? "" };
+    const says = error ?? smtp_response ?? status;
+    return failed(says, t.stages[troubleOf(says)]);
+  } catch (error) {
+    return failed(Object.values(errorsOf(error)).flat().join(" "));
+  }
+}
+
+export async function sendTestMail(visit: CompanyVisit): Promise<Answer> {
+  return showOne(visit, await mailMyself(visit, await readServer(visit)));
+}
 
 export async function makeDefault(visit: CompanyVisit): Promise<Answer> {
   const server = await callIn(visit, "smtp-sender.updateConfig", { id: visit.params.id!, is_default: true });

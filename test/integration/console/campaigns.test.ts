@@ -199,6 +199,8 @@ test("recipients are found by status, address and part of an address; each has i
   expect(await recipients("?search=BOB@two.example")).toEqual(["bob@two.example"]);
   expect(await recipients("?status=sent")).toEqual(["ann@one.example", "bob@two.example"]);
   expect(await recipients("?search=zoe")).toEqual([]);
+  expect(await recipients("?status=clicked&search=one.example")).toEqual(["ann@one.example"]);
+  expect(await recipients("?status=clicked&search=bob@two.example")).toEqual([]);
   const one = await browser.open(at(`${campaign}/recipient?email=ann%40one.example`));
   expect(one.title).toBe("ann@one.example");
   for (const part of ["copy@one.example", "status-clicked", "https://example.com/books", "/subscribers/"]) {

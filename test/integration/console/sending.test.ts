@@ -137,6 +137,25 @@ describe("servers", () => {
     expect(smtp.messages.flatMap(({ to }) => to)).toEqual([company.email]);
   });
 
+  test("one button saves a new server and sends the first mail; a refusal is shown on the page of the saved server", async () => {
+    const before = smtp.messages.length;
+    const address = { host: `127.0.0.1:${smtp.port}`, port: "587", encryption: "auto", name: "" };
+    const connect = async (password: string) => {
+      const form = { ...typed({ ...address, password }), intent: "mail" };
+      const { status, location } = await browser.send(at("servers/new"), form);
+      expect(status).toBe(303);
+      return (await browser.open(location!)).html;
+    };
+    const refused = await connect("wrong");
+    expect(refused).toContain(`The email to ${company.email} was not accepted:`);
+    expect(refused).toContain("The server refused the username or password.");
+    expect(smtp.messages).toHaveLength(before);
+    const html = await connect("the right one");
+    expect(html).toContain(`The server accepted the email to ${company.email}.`);
+    expect(html).toContain(`127.0.0.1:${smtp.port}</dd>`);
+    expect(smtp.messages.slice(before).flatMap(({ to }) => to)).toEqual([company.email]);
+  });
+
   test("an unavailable server is shown with reason, time and advice; deleting it first shows what stops", async () => {
     const path = await newServer({ name: "Broken" });
     const id = path.split("/").at(-1);

@@ -180,8 +180,8 @@ export function stepsOf(visit: CompanyVisit, id: string | undefined, current: St
 export const pressedButton = ({ form }: CompanyVisit): string => form.do ?? "next";
 
 /**
- * Answers a saved step: shows the next one, or the same one with the errors with which sending would refuse it. An
- * automatic save (`autosave`) reports no missing fields.
+ * Answers a saved step: shows the next one that needs something, or the same one with the errors with which sending
+ * would refuse it. An automatic save (`autosave`) reports no missing fields.
  */
 export async function afterSaving(
   visit: CompanyVisit,
@@ -192,11 +192,12 @@ export async function afterSaving(
   const asked = pressedButton(visit);
   if (asked === "later") return { goTo: draftsPath(visit), notice: "saved" };
   if (asked !== "next") return show(draft, {});
-  const errors = errorsOf(step, await checkErrors(visit, draft));
+  const found = await checkErrors(visit, draft);
+  const errors = errorsOf(step, found);
   if (Object.keys(errors).length > 0) {
     const page = await show(draft, errors);
     return "view" in page ? { ...page, status: 400 } : page;
   }
-  const next = STEPS[STEPS.indexOf(step) + 1];
+  const next = STEPS.find((one) => Object.keys(errorsOf(one, found)).length > 0);
   return { goTo: draftPath(visit, draft.id, next) };
 }

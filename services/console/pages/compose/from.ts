@@ -1,7 +1,6 @@
 /** Third step: mail server, sender, and UTM tags of links. */
-
-import type { Errors } from "../../form-errors.ts";
-import { orAgain } from "../../form-errors.ts";
+import type { ReturnsOf } from "../../../contracts.ts";
+import { type Errors, orAgain } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn } from "../../request.ts";
 import {
@@ -26,14 +25,20 @@ export function tagsIn({ utm }: Body): Record<(typeof TAGS)[number], string> {
   return Object.fromEntries(TAGS.map((tag) => [tag, textIn(given, tag)])) as Record<(typeof TAGS)[number], string>;
 }
 
+/** The default server, or the only one. */
+function usualOf(servers: ReturnsOf<"smtp-sender.listConfigs">["results"]): string | undefined {
+  return servers.find(({ is_default }) => is_default)?.id ?? (servers.length === 1 ? servers[0]!.id : undefined);
+}
+
+export const usualServer = async (visit: CompanyVisit): Promise<string | undefined> =>
+  usualOf((await callIn(visit, "smtp-sender.listConfigs", ALL)).results);
+
 async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Promise<Answer> {
   const { body } = draft;
   const [servers, company] = await Promise.all([
     callIn(visit, "smtp-sender.listConfigs", ALL),
     callIn(visit, "accounts.getCompany", { id: visit.company.id }),
   ]);
-  const only = servers.results.length === 1 ? servers.results[0]!.id : undefined;
-  const usual = servers.results.find(({ is_default }) => is_default)?.id ?? only ?? "";
   return {
     view: "new-campaign-from",
     title: messages.newCampaign.titles.from,
@@ -41,7 +46,7 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       steps: stepsOf(visit, draft.id, "from"),
       here: draftPath(visit, draft.id, "from"),
       servers: servers.results,
-      chosen: textIn(body, "smtp_config_id") || usual,
+      chosen: textIn(body, "smtp_config_id") || usualOf(servers.results),
       tags: TAGS,
       typed: tagsIn(body),
       trackingDomain: company.tracking_domain_status === "active" ? company.tracking_domain : null,

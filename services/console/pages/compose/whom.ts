@@ -21,7 +21,9 @@ import {
   receiversIn,
   saveDraft,
   stepsOf,
+  withoutUnset,
 } from "./draft.ts";
+import { usualServer } from "./from.ts";
 
 /**
  * Maximum addresses shown in the textarea; the API sends to no more (MAX_RECEIVERS). Saving the page drops further
@@ -149,7 +151,9 @@ export const createDraft = (visit: CompanyVisit): Promise<Outcome | Answer> => {
   requirePermission("campaigns.createDraft", { role: visit.company.role });
   if (pressedButton(visit) === "count" || pressedButton(visit) === "find") return again({});
   return orAgain(async () => {
-    const draft = await callIn(visit, "campaigns.createDraft", { name: visit.form.name ?? "", kind, body });
+    const usual = withoutUnset({ smtp_config_id: await usualServer(visit) });
+    const asked = { name: visit.form.name ?? "", kind, body: { ...body, ...usual } };
+    const draft = await callIn(visit, "campaigns.createDraft", asked);
     return afterSaving(visit, draft, "whom", (made, errors) =>
       show(visit, { draft: made, body: made.body, name: made.name, errors, isCounted: true }),
     );
