@@ -108,7 +108,7 @@ test("the rules of a segment are restored after an expired session and by the Ba
   await open(async (page) => {
     const rule = () => page.getByRole("group", { name: "Rule 1" });
     await page.goto(at("segments/new"));
-    await page.getByLabel("Name", { exact: true }).fill("Typed");
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("Typed");
     await rule().getByRole("combobox").first().selectOption("first_name");
     await rule().getByRole("textbox").last().fill("Ann");
     await page
@@ -119,7 +119,7 @@ test("the rules of a segment are restored after an expired session and by the Ba
     await page.goBack();
     await rule().getByRole("textbox").last().waitFor();
     expect(await rule().getByRole("textbox").last().inputValue()).toBe("Ann");
-    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Typed");
+    expect(await page.getByRole("textbox", { name: "Name", exact: true }).inputValue()).toBe("Typed");
     await expireSession(page);
     await page.getByRole("button", { name: "Save" }).click();
     await signInAgain(page);
@@ -175,7 +175,7 @@ test("leaving a changed form asks for confirmation, leaving an unchanged one doe
     await page.goto(at("lists"));
     await page.goto(at("settings/company"));
     expect(asked).toBe(0);
-    await page.getByLabel("Website").fill("https://lantern.example");
+    await page.getByLabel("Website", { exact: true }).fill("https://lantern.example");
     await page.goto(at("lists"));
     expect(asked).toBe(1);
   });

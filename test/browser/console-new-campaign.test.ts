@@ -158,7 +158,7 @@ test("a campaign is created by mouse from sign-in to delivery: the audience is c
     // Closing and reopening the window loses nothing.
     await page.goto(`${app.url}/app/${company.id}/campaigns`);
     await page.getByRole("link", { name: "Drafts" }).click();
-    await page.getByRole("link", { name: "October" }).click();
+    await page.getByRole("link", { name: "October", exact: true }).click();
     await page.getByRole("link", { name: "Change: What they get" }).click();
     expect(await page.getByRole("textbox", { name: "Subject", exact: true }).inputValue()).toBe(
       "News for [[first_name]]",

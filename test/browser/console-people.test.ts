@@ -129,9 +129,10 @@ test("a file of suppressions is imported; one suppression is lifted and restored
   await open({}, async (page) => {
     await signIn(page);
     await page.goto(at("suppressions"));
+    await page.getByRole("button", { name: "Import a file…" }).click();
     const buffer = Buffer.from("email,reason\nby-file@example.com,Asked\nnonsense,\n");
     await page.getByLabel("File", { exact: true }).setInputFiles({ name: "stop.csv", mimeType: "text/csv", buffer });
-    await page.getByRole("button", { name: "Import" }).click();
+    await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("2 rows read: 1 suppressed, 0 suppressed before.").waitFor();
     await page.screenshot({ path: `${SHOTS}/people-suppressions-imported.png`, fullPage: true });
     await page.getByRole("button", { name: "Lift: by-file@example.com" }).click();
