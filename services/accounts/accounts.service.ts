@@ -1,5 +1,6 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
+import { retryInOutage } from "../../models/database/outage.ts";
 import { expireAuditLog } from "../../models/statements/audit-log.ts";
 import { clocksAt, instantOf, zoneNames } from "../../models/statements/time-zones.ts";
 import { purgeTransfers } from "../../models/statements/transfers.ts";
@@ -156,7 +157,7 @@ export default defineService("accounts", contract, {
     this.keys = new KeyAuthentication();
     this.background = new Background((error) => this.logger.error({ error }, "Background work failed"));
   },
-  started: () => requireDefaultPlan(config().DEFAULT_PLAN),
+  started: () => retryInOutage(() => requireDefaultPlan(config().DEFAULT_PLAN)),
   async stopped() {
     await Promise.all([keysOf(this).settled(), background(this).settled()]);
   },

@@ -4,6 +4,7 @@
  */
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
+import { retryInOutage } from "../../models/database/outage.ts";
 import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { cursorOf } from "../lib/download.ts";
@@ -77,7 +78,7 @@ export default defineService("campaigns", contract, {
     (this as Campaigns).expansionQueue = new ExpansionQueue(this.broker);
   },
 
-  started: () => createNextPartitions(),
+  started: () => retryInOutage(() => createNextPartitions()),
 
   actions: {
     sendToList: { validate: errorsOfSend("to_list"), handler: (ctx) => send(ctx as Ctx<SendParams>, "to_list") },

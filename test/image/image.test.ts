@@ -69,7 +69,8 @@ describe("the image", () => {
       .split("\n")
       .filter((file) => existsSync(join(ROOT, file)));
     const isCopied = (file: string) =>
-      /^(?:mixins|models|services)\//.test(file) || ["package.json", "moleculer.config.ts", "LICENSE"].includes(file);
+      /^(?:docs|mixins|models|services)\//.test(file) ||
+      ["package.json", "moleculer.config.ts", "LICENSE"].includes(file);
     const copied = tracked.filter(isCopied);
     const inApp = [...copied, ".cache/console/editor.json", "sbom.cdx.json", "LICENSES.txt"].map(
       (file) => `/app/${file}`,
