@@ -13,7 +13,7 @@ export interface CopyParameters {
   format?: CopyFormat;
 }
 
-const MAX_SECONDS = 10;
+const MAX_SECONDS = 20;
 
 /**
  * Sniffed types that are decoded. SVG is not: it refers to other files and can take unbounded time. HEIC has no free

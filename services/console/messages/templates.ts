@@ -147,7 +147,7 @@ export const media = {
   alt: "Description (alt text)",
   altHint: "For people who can't see the image. The editor suggests it wherever the image is used.",
   noAlt: "No description",
-  resized: "Resized copy",
+  resized: "Resized",
   edit: "Edit",
   saveFile: "Save",
   back: "Back to media",

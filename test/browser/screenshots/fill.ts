@@ -1,4 +1,5 @@
 /** Creates a company with some of everything, and one without data, for the console's screenshots. */
+import sharp from "sharp";
 import { query } from "../../../models/database/db.ts";
 import type { App } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
@@ -38,9 +39,28 @@ export interface Filled {
     | "delivery"
     | "segment"
     | "bounced"
-    | "tried",
+    | "tried"
+    | "media",
     string
   >;
+}
+
+/** Images in folders, a resized copy, and a file without a picture. Returns the id of an image. */
+async function files({ api }: TestCompany): Promise<string> {
+  const upload = async (content: Uint8Array<ArrayBuffer> | string, name: string, fields: Record<string, string> = {}) =>
+    (await api.post(`${API}/media/`, fileForm(content, name, fields))).body.id as string;
+  const picture = async (background: string) =>
+    new Uint8Array(
+      await sharp({ create: { width: 900, height: 600, channels: 3, background } })
+        .png()
+        .toBuffer(),
+    );
+  await upload("Opening hours", "opening-hours-of-the-shop-in-winter.txt");
+  await upload(await picture("#c9573f"), "logo.png", { folder: "Logos", alt: "Lantern Books" });
+  await upload(await picture("#e2b04a"), "lanterns.png");
+  const id = await upload(await picture("#0b6b72"), "sea.png", { folder: "Autumn", alt: "The sea in October" });
+  await api.post(`${API}/media/${id}/copies/`, { width: 400 });
+  return id;
 }
 
 /** Thirty days of mail and growth, and two days of readers. */
@@ -190,6 +210,7 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
     segment,
     bounced,
     tried,
+    media: await files(company),
   };
   return { company, empty, sample, ids: { ...ids, sample: campaign_id, delivery: made!.id } };
 }

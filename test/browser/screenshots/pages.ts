@@ -64,6 +64,7 @@ export function pagesOf({ ids, company }: Filled, who: "company" | "empty" | "sa
     ["template-version", `templates/${ids.changed}/versions/1`],
     ["template-delete", `templates/${ids.template}/delete`],
     ["media", "media"],
+    ["media-file", `media/${ids.media}`],
     ["servers", "servers"],
     ["server", `servers/${ids.server}`],
     ["server-new", "servers/new"],

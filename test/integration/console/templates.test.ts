@@ -209,6 +209,39 @@ test("a file is uploaded, found, offered in the editor, and deleted after a page
   expect((await browser.open(path)).status).toBe(404);
 });
 
+test("files have folders to filter by, and a page that renames, moves and describes them", async () => {
+  expect(await browser.attach(at("media"), file("tree.png"), { folder: "Autumn" })).toMatchObject({
+    status: 303,
+    location: `${at("media")}?folder=Autumn&notice=uploaded`,
+  });
+  const { html } = await browser.open(at("media?folder=Autumn"));
+  expect(html).toContain('<a href="?folder=Autumn" aria-current="true">'.replace("?", `${at("media")}?`));
+  expect(html).toContain("No description");
+  const [, id] = /media\/([0-9a-f-]{36})\/delete/.exec(html)!;
+  const path = at(`media/${id}`);
+  expect((await browser.open(path)).html).toContain("Type a new name, or one of: Autumn.");
+  const wrong = await browser.send(path, { filename: "", folder: "Winter", alt: "A <b>tree" });
+  expect(wrong).toMatchObject({ status: 400, html: expect.stringContaining('value="A &lt;b&gt;tree"') });
+  expect((await browser.send(path, { filename: "oak.png", folder: "Winter", alt: "A <b>tree" })).status).toBe(303);
+  const moved = (await browser.open(at("media?folder=Winter"))).html;
+  expect(moved).toContain("oak.png");
+  expect(moved).toContain("A &lt;b&gt;tree");
+  expect((await browser.open(at("media"))).html).not.toContain("folder=Autumn");
+
+  // The visual editor's part. The file is no whole image.
+  const library = JSON.parse((await browser.open(at("media/library?folder=Winter&search=tree"))).html);
+  expect(library).toMatchObject({ images: [{ id, alt: "A <b>tree", isCopy: false }], folders: ["Winter"], next: null });
+  expect(JSON.parse((await browser.open(at(`media/${id}/original`))).html)).toMatchObject({
+    image: { id },
+    crop: null,
+  });
+  const refused = await browser.send(at(`media/${id}/copy`), { width: "100", crop: "" });
+  expect([refused.status, JSON.parse(refused.html)]).toEqual([
+    400,
+    { sentences: ["The image cannot be read. It may be damaged."] },
+  ]);
+});
+
 test("a file that is empty, missing or larger than the plan allows is refused with advice", async () => {
   const empty = await browser.attach(at("media"), new File([], "empty.png"));
   expect(empty).toMatchObject({ status: 400 });
