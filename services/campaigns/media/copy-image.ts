@@ -110,8 +110,8 @@ export async function copyImage(bytes: Buffer, contentType: string, asked: CopyP
   const made = await image
     .toFormat(format)
     .toBuffer({ resolveWithObject: true })
-    .catch(() => {
-      throw unreadable();
+    .catch((error: Error) => {
+      throw error.message.startsWith("timeout") ? badRequest("The image takes too long to read.") : unreadable();
     });
   const { width: madeWidth, height, pageHeight = height } = made.info;
   return { bytes: made.data, width: madeWidth, height: pageHeight, format };
