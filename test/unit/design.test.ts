@@ -1,7 +1,9 @@
+import { brandOf } from "../../services/lib/branding/brand-of.ts";
 import { designErrors } from "../../services/lib/design/check.ts";
 import { mjmlOf, textOf } from "../../services/lib/design/compile.ts";
 import { STARTERS } from "../../services/lib/design/starters/starters.ts";
 import { htmlOfMjml } from "../../services/lib/made-html/mjml.ts";
+import { mailFindings } from "../../services/lib/mail-check/check-mail.ts";
 
 const brand = {
   companyName: "Lantern [[Books]]",
@@ -108,6 +110,10 @@ test.each(STARTERS.map((starter) => [starter.id, starter] as const))(
     // Nothing is fetched when the mail is opened, but what its author puts in.
     expect(html).not.toMatch(/<link|@import|url\(|<img|fonts\.googleapis|\ssrc=/);
     expect(html).toMatch(/ lang="en"/);
+    for (const colours of [brand.colours, brandOf({ name: "A", footer_text: "", branding: {} }).colours]) {
+      const compiled = htmlOfMjml(mjmlOf(design, { ...source, brand: { ...brand, colours } }));
+      expect(mailFindings(compiled.html!)).toEqual([]);
+    }
     expect(text.length).toBeGreaterThan(60);
     expect(text).not.toMatch(/undefined|null|<[a-z]/);
   },

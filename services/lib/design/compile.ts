@@ -4,12 +4,14 @@ import { MAILS } from "./blocks/mails.ts";
 import { type Brand, colourOf, FONTS } from "./brand.ts";
 import { type Block, type Design, isCondition, isLoop, isSaved, isSection, SECTION, SETTINGS } from "./design.ts";
 import { filled } from "./fields.ts";
-import { attributes } from "./markup.ts";
+import { attributes, blockMark } from "./markup.ts";
 
 export interface Source {
   brand: Brand;
   /** Blocks by the ids of saved ones; these refer to no others. */
   saved: ReadonlyMap<string, readonly Block[]>;
+  /** Paths by block, for a check: each block's HTML then follows a comment with its path. */
+  paths?: ReadonlyMap<Block, string>;
 }
 
 type Around = (block: Block) => string;
@@ -24,13 +26,22 @@ function aroundBlocks(block: Block, { saved }: Source, inside: Around, joint = "
   return `[[#if ${block.variable}]]${all(block.blocks)}${other}[[/if]]`;
 }
 
-const leafMjml = (block: Block, source: Source): string => {
+const markOf = (block: Block, { paths }: Source): string => {
+  const path = paths?.get(block);
+  return path === undefined ? "" : blockMark(path);
+};
+
+const leafMjml = (block: Block, source: Source): string => markOf(block, source) + unmarkedLeaf(block, source);
+
+function unmarkedLeaf(block: Block, source: Source): string {
   const around = aroundBlocks(block, source, (one) => leafMjml(one, source));
   if (around !== undefined || !isKind(block.type)) return around ?? "";
   return MAILS[block.type].mjml(filled(BLOCKS[block.type], block as Record<string, unknown>), source.brand);
-};
+}
 
-function sectionMjml(block: Block, source: Source): string {
+const sectionMjml = (block: Block, source: Source): string => markOf(block, source) + unmarkedSection(block, source);
+
+function unmarkedSection(block: Block, source: Source): string {
   const around = aroundBlocks(block, source, (one) => sectionMjml(one, source));
   if (around !== undefined || !isSection(block)) return around ?? "";
   const { background, padding, stack, vertical } = filled(SECTION, block);

@@ -6,6 +6,10 @@ import type { Inline, Mark, Paragraph, RichText } from "./fields.ts";
 /** Literal brackets, and tags, which are not escaped: their default texts are, when the mail is rendered. */
 const TAG = /(\\\[\[|\[\[.*?\]\])/s;
 
+/** Comment before what a block became, only in HTML that is made for a check (lib/mail-check). */
+export const blockMark = (path: string): string => `<!--block ${path}-->`;
+export const BLOCK_MARK = /^block (\S+)$/;
+
 /** A line of text in HTML, between tags and in attributes. */
 export const escaped = (text: string): string =>
   text

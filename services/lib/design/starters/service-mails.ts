@@ -52,7 +52,7 @@ export const serviceMails: Starter[] = [
       ),
       section(
         divider,
-        { ...heading("Total [[order.total]]", "3"), align: "right" },
+        { ...heading("Total [[order.total]]", "2"), align: "right" },
         button("Look at your order", "[[order.url]]"),
       ),
     ),

@@ -10,7 +10,7 @@ import { fields } from "./fields.ts";
 export const mail = blockMail(fields, {
   mjml({ src, alt, title, text, price, button: label, href }, brand) {
     const words = [
-      title && `<h3 style="margin:0 0 4px;font-size:18px;line-height:1.25">${escaped(title)}</h3>`,
+      title && `<h2 style="margin:0 0 4px;font-size:18px;line-height:1.25">${escaped(title)}</h2>`,
       text && `<p style="margin:0 0 4px">${escaped(text)}</p>`,
       price && `<p style="margin:0"><strong>${escaped(price)}</strong></p>`,
     ].join("");

@@ -8,9 +8,13 @@ export const mail = blockMail(fields, {
   mjml({ header, rows }) {
     const width = rows[0]?.cells.length ?? 0;
     const html = rows.map(({ cells }, no) => {
-      const name = header && no === 0 ? 'th scope="col"' : "td";
       const row = Array.from({ length: width }, (_, at) => {
-        return `<${name} style="${CELL}">${escaped(cells[at]?.text ?? "")}</${name.slice(0, 2)}>`;
+        const text = escaped(cells[at]?.text ?? "");
+        if (header && no === 0) return `<th scope="col" style="${CELL}">${text}</th>`;
+        // Screen readers name the row by its first cell.
+        return at === 0 && width > 1
+          ? `<th scope="row" style="${CELL};font-weight:normal">${text}</th>`
+          : `<td style="${CELL}">${text}</td>`;
       });
       return `<tr>${row.join("")}</tr>`;
     });

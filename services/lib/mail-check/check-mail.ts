@@ -1,0 +1,37 @@
+/** Checks a mail's HTML for accessibility, support by email clients, and size. Pure; for large mails in a worker thread. */
+import { withInlinedCss } from "../made-html/inline-css.ts";
+import { accessibilityFindings } from "./accessibility.ts";
+import type { Finding } from "./finding.ts";
+import { readMail } from "./read-mail.ts";
+import { supportFindings } from "./support.ts";
+
+/** Size at which Gmail clips a mail. */
+export const CLIPPED_BYTES = 102 * 1_024;
+/** More would hide what matters. */
+export const MAX_FINDINGS = 100;
+
+function* weightFindings(html: string): Generator<Finding> {
+  const bytes = Buffer.byteLength(html.replaceAll(/<!--block \S+-->/g, ""));
+  if (bytes <= CLIPPED_BYTES) return;
+  yield {
+    kind: "weight",
+    rule: "size",
+    severity: "error",
+    message: `The HTML has ${Math.ceil(bytes / 1_024)} KB. Gmail shows the first 102 KB and hides the rest, including the unsubscribe link.`,
+    fix: "Shorten the email, or link to a page with the rest.",
+    path: null,
+    clients: ["gmail"],
+  };
+}
+
+/** Sheets that colour texts, which MJML's own do not. */
+const COLOURS = /<style[^>]*>[^<]*(?:color|background)\s*:/i;
+
+/** `html` is a template without syntax errors, with marks of blocks if it was made for a check. */
+export function mailFindings(html: string): Finding[] {
+  const mail = readMail(COLOURS.test(html) ? withInlinedCss(html) : html);
+  const found = [...weightFindings(html), ...accessibilityFindings(mail), ...supportFindings(mail)];
+  return found
+    .toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"))
+    .slice(0, MAX_FINDINGS);
+}
