@@ -2,7 +2,7 @@
  * Serves the pages of docs/ below /docs/guides/, in the order of docs/README.md, with a search (search.ts) and without
  * scripts.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import nunjucks from "nunjucks";
 import { PAGE_CSS } from "../../lib/page-style/page-style.ts";
@@ -21,10 +21,15 @@ export const GUIDES: readonly Guide[] = [...readPage("README").matchAll(/^- \[([
   ([, title, slug]) => ({ slug: slug!, title: title! }),
 );
 
+/** Pictures in the guides. */
+export const IMAGES: readonly string[] = readdirSync(join(FOLDER, "images")).filter((name) => name.endsWith(".webp"));
+
+export const readImage = (name: string): Buffer => readFileSync(join(FOLDER, "images", name));
+
 export const GUIDES_CSS = `${PAGE_CSS}${readFileSync(join(import.meta.dirname, "guides.css"), "utf8")}`;
 
 export const GUIDES_CSP =
-  "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(import.meta.dirname), {
   autoescape: true,

@@ -30,6 +30,8 @@ export function renderMarkdown(text: string, root: string): string {
         const target = shownAt(href, root);
         return target === undefined ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
       },
+      image: ({ href, text }: Tokens.Image) =>
+        `<img src="${escapeHtml(root + href)}" alt="${escapeHtml(text)}" loading="lazy">`,
       code: ({ text }: Tokens.Code) => `<pre>${escapeHtml(text)}</pre>\n`,
       tablecell({ header, tokens }: Tokens.TableCell) {
         const inner = this.parser.parseInline(tokens);

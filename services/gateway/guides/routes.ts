@@ -3,7 +3,7 @@ import type { Context } from "../http/context.ts";
 import type { RouteHandler } from "../http/router.ts";
 import { staticFile } from "../http/static-file.ts";
 import { type Described, describeApi } from "../openapi/document.ts";
-import { GUIDES, GUIDES_CSP, GUIDES_CSS, guidePage, guidesIndex, searchPage } from "./guides.ts";
+import { GUIDES, GUIDES_CSP, GUIDES_CSS, guidePage, guidesIndex, IMAGES, readImage, searchPage } from "./guides.ts";
 import { operationsOf, search, sectionsOf } from "./search.ts";
 
 const ROOT = "/docs/guides/";
@@ -40,6 +40,10 @@ export function guides(options: Described & { name: string }): [path: string, ha
   return [
     page(ROOT, () => guidesIndex(options.name)),
     ...GUIDES.map((guide) => page(`${ROOT}${guide.slug}/`, () => guidePage(options.name, guide))),
+    ...IMAGES.map((name): [string, RouteHandler] => {
+      const path = `${ROOT}images/${name}`;
+      return [path, staticFile(path, { type: "image/webp", read: () => readImage(name) })];
+    }),
     [`${ROOT}search/`, searchHandler(options)],
     [
       `${ROOT}guides.css`,

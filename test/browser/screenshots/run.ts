@@ -1,6 +1,7 @@
 /**
  * `npm run screenshots [word …]`: pictures of the console's pages, and one sheet of all of them, in .cache/screenshots. Words
- * keep the pages, windows and schemes whose name has one of each: `npm run screenshots overview 390 dark`.
+ * keep the pages, windows and schemes whose name has one of each: `npm run screenshots overview 390 dark`. `npm run screenshots
+ * for-docs` writes the pictures of the documents.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import globalSetup from "../../support/global-setup.ts";
 import { startSmtpServer } from "../../support/smtp-server.ts";
 import { violations } from "../axe.ts";
 import { launchChromium } from "../chromium.ts";
+import { shootDocs } from "./docs.ts";
 import { type Filled, fill } from "./fill.ts";
 import { pagesOf } from "./pages.ts";
 
@@ -107,8 +109,8 @@ const smtp = await startSmtpServer({
 });
 const app = await startApp();
 const browser = await launchChromium();
-try {
-  const filled = await fill(app, smtp);
+/** Pictures of the pages, windows and schemes that the words keep. */
+async function shootAll(filled: Filled): Promise<void> {
   const shots: Shot[] = [];
   for (const width of WIDTHS.filter((one) => isAsked(sizes, `${one}`))) {
     for (const scheme of SCHEMES.filter((one) => isAsked(schemes, one)))
@@ -116,6 +118,12 @@ try {
   }
   await sheet(browser, shots);
   process.stdout.write(`${shots.length} pictures and sheet.png in ${FOLDER}\n`);
+}
+
+try {
+  const filled = await fill(app, smtp);
+  if (words.includes("for-docs")) process.stdout.write(`${(await shootDocs(browser, app, filled)).join("\n")}\n`);
+  else await shootAll(filled);
   if (process.env.STAY) {
     process.stdout.write(`${app.url} ${JSON.stringify(filled)}\n`);
     await new Promise(() => {});

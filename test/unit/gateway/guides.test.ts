@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { HELP } from "../../../services/console/help.ts";
 import { contractOf } from "../../../services/contracts.ts";
-import { GUIDES, guidePage, guidesIndex, searchPage } from "../../../services/gateway/guides/guides.ts";
+import { GUIDES, guidePage, guidesIndex, IMAGES, searchPage } from "../../../services/gateway/guides/guides.ts";
 import { operationsOf, search, sectionsOf } from "../../../services/gateway/guides/search.ts";
 import { describeApi } from "../../../services/gateway/openapi/document.ts";
 import { routes } from "../../../services/gateway/routes.ts";
@@ -55,6 +55,9 @@ describe("the guides", () => {
       expect([...pages.keys(), ...ELSEWHERE]).toContain(pathname);
       if (hash) expect(pages.get(pathname)).toContain(` id="${hash.slice(1)}"`);
     }
+    const pictures = [...page.matchAll(/<img src="([^"]+)" alt="[^"]+"/g)].map(([, src]) => src!);
+    expect(pictures.filter((src) => !IMAGES.includes(src.replace(/^(?:\.\.\/)?images\//, "")))).toEqual([]);
+    expect(page.match(/<img/g) ?? []).toHaveLength(pictures.length);
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect([...page.matchAll(/<h[23]>/g)]).toEqual([]);
