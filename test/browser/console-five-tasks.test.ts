@@ -4,6 +4,7 @@
  */
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { query } from "../../models/database/db.ts";
+import { notices } from "../../services/console/messages/notices.ts";
 import { until } from "../integration/campaigns/world.ts";
 import { type App, startApp } from "../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../support/client.ts";
@@ -236,7 +237,7 @@ describe.each(WAYS)("by %s", (way) => {
       await person.press("Save and continue");
       await person.sees("2 people in “fair” get this now.");
       await person.press("Send now");
-      await person.sees("It is on its way.");
+      await person.sees(notices.campaignSent);
     });
     for (const email of people) expect(await arrived(email)).toContain(`Subject: Fair ${way}`);
   });
@@ -270,7 +271,7 @@ describe.each(WAYS)("by %s", (way) => {
       await person.press("Settings");
       await person.fill("Footer", `Harbour Street 9, ${way}`);
       await person.press("Save");
-      await person.sees("Saved, also in your templates.");
+      await person.sees(notices.savedInDesigns);
     });
     const text = `Harbour Street 9, ${way}`;
     expect((await company.api.get(`${E}/templates/${template}/`)).body.body).toContain(text);
