@@ -8,6 +8,7 @@
  * | statements over many rows   | 1 of each kind        | models/database/bulk.ts                       |
  * | connections to PostgreSQL   | half of a pool        | models/database/shared-pool.ts                |
  * | worker threads              | 1                     | services/lib/workers/task-queue.ts            |
+ * | images resized              | 1, of all companies   | services/campaigns/media/copy-media.ts        |
  * | batches claimed by a sender | 50                    | services/smtp-sender/claim/batch-admission.ts |
  *
  * A request waits at most 5 s for all limits together (owner.ts) and is then answered with 429. Background work waits

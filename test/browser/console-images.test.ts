@@ -80,6 +80,18 @@ test("by mouse: an image is found by folder, shown in twice its width, described
     await alt.fill("The sea");
     expect(await page.getByText(/^Add a description/).count()).toBe(0);
 
+    // Another width offers another copy.
+    const width = page.getByLabel("Width (0: full width)");
+    await width.fill("200");
+    await width.press("Tab");
+    await page.getByRole("button", { name: "Resize", exact: true }).click();
+    await shownFile(page, 400);
+    await width.fill("0");
+    await width.press("Tab");
+    await page.getByText(/so that it looks sharp/).waitFor();
+    await page.getByRole("button", { name: "Resize", exact: true }).click();
+    await shownFile(page, 1104);
+
     await page.getByRole("button", { name: "Crop", exact: true }).click();
     const crop = dialog(page, "Crop image");
     await crop.getByRole("button", { name: "3:1" }).click();

@@ -6,7 +6,7 @@ import { type FieldOf, Labelled, labelFor, useSetter } from "./field.tsx";
 import { Icon } from "./icon.tsx";
 import { ImageCrop } from "./image-crop.tsx";
 import { ImageLibrary } from "./image-library.tsx";
-import { type Crop, type Image, idOf, isProblem, isTooLarge, originalOf, uploadImage } from "./images.ts";
+import { type Crop, type Image, idOf, isProblem, isTooLarge, isTooSmall, originalOf, uploadImage } from "./images.ts";
 import { shownImage } from "./look.ts";
 import { AddressField } from "./plain-fields.tsx";
 import { shownWidth } from "./shown-width.ts";
@@ -25,12 +25,17 @@ export function ImageField(props: FieldOf<"image">) {
   const [open, setOpen] = useState<Open>(null);
   const [problem, setProblem] = useState("");
   const [natural, setNatural] = useState(0);
+  /** The image and width for which a copy was asked; another request would give the same. */
+  const [resizedFor, setResizedFor] = useState("");
   const id = useId();
   const block = parentOf(path);
   const shown = useStore((state) => shownWidth(designOf(state), block, values.width));
   const src = `${value ?? ""}`;
   const preview = shownImage(src, boot.images);
   const own = preview ? idOf(src) : undefined;
+  const isCopy = boot.images.some(({ url, isCopy: is }) => url === src && is);
+  const isLarge = own !== undefined && isTooLarge({ path: preview! }, natural, shown);
+  const isSmall = isCopy && natural > 0 && isTooSmall(natural, shown) && resizedFor !== `${src} ${shown}`;
 
   const take = async (image: Image, crop?: Crop) => {
     setOpen(null);
@@ -50,6 +55,7 @@ export function ImageField(props: FieldOf<"image">) {
     return undefined;
   };
   const resize = async () => {
+    setResizedFor(`${src} ${shown}`);
     const found = await original();
     if (found) await take(found.image, found.crop ?? undefined);
   };
@@ -76,9 +82,8 @@ export function ImageField(props: FieldOf<"image">) {
             onLoad={(event) => setNatural(event.currentTarget.naturalWidth)}
           />
         )}
-        {preview && isTooLarge({ path: preview }, natural, shown) && (
-          <p class="hint">{t.settings.tooWide(natural, shown)}</p>
-        )}
+        {isLarge && <p class="hint">{t.settings.tooWide(natural, shown)}</p>}
+        {isSmall && <p class="hint">{t.settings.tooNarrow(natural, shown)}</p>}
         {src === "" && newest.length > 0 && choice}
         <div class="picture-buttons">
           <button type="button" onClick={() => setOpen("library")}>
@@ -96,7 +101,7 @@ export function ImageField(props: FieldOf<"image">) {
               {t.settings.crop}
             </button>
           )}
-          {own && isTooLarge({ path: preview! }, natural, shown) && (
+          {(isLarge || isSmall) && (
             <button type="button" onClick={resize}>
               {t.settings.resize}
             </button>

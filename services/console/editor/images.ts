@@ -69,6 +69,9 @@ export async function sizeOf(path: string): Promise<{ width: number; height: num
 export const isTooLarge = ({ path }: Pick<Image, "path">, width: number, shown: number): boolean =>
   width > shown * PIXELS * SLACK && !/\.svg$/i.test(path);
 
+/** True if a larger copy would look sharper. */
+export const isTooSmall = (width: number, shown: number): boolean => width * SLACK < shown * PIXELS;
+
 /** The image itself, or a copy for the width in which it is shown. */
 export async function fitted(boot: Boot, image: Image, shown: number, crop?: Crop): Promise<Image | Problem> {
   if (!crop && !isTooLarge(image, (await sizeOf(image.path)).width, shown)) return image;

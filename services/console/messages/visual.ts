@@ -121,6 +121,8 @@ export const visual = {
     resize: "Resize",
     tooWide: (width: number, shown: number) =>
       `The image is ${width} pixels wide and shown at ${shown}. Resize it, so that the email loads faster.`,
+    tooNarrow: (width: number, shown: number) =>
+      `The image is ${width} pixels wide and shown at ${shown}. Resize it, so that it looks sharp.`,
     library: "Images of your company",
     altHint: "Describe the image for people who can't see it.",
     altMissing: "Add a description: people who can't see the image get nothing. Leave it blank only for decoration.",
