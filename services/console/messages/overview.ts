@@ -49,6 +49,8 @@ export const overview = {
     total: "Total",
   },
   newPeople: (n: string) => `${n} in the last 30 days`,
+  points: (change: string) => `${change} pt`,
+  againstBefore: "vs. previous 30 days",
   of: (part: string, whole: string) => `${part} of ${whole} emails`,
   sending: "Emails, last 30 days",
   sendingLines: {

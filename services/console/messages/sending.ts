@@ -185,6 +185,7 @@ export const domains = {
     links: "Where links in emails lead",
     bounce_address: "Whether bounces arrive",
   },
+  noAnswer: "The DNS did not answer. Check again in a minute.",
   nothingFound: "Nothing",
   recordName: "Name",
   recordType: "Type",

@@ -126,7 +126,7 @@ export const templates = {
   no: "No",
 
   // Deleting
-  deleteTitle: (name: string) => `Delete ${name}?`,
+  deleteTitle: (name: string) => `Delete “${name}”?`,
   deleteSays: "Deletes the template and all its versions. This can't be undone.",
   deleteKeeps: "Sent and scheduled campaigns keep their own copy.",
   deleteDrafts: (n: string) => `Drafts that use it: ${n}. They need another template before you can send them.`,
@@ -169,7 +169,7 @@ export const media = {
   copy: "Copy",
   copied: "Copied",
   delete: "Delete",
-  deleteTitle: (name: string) => `Delete ${name}?`,
+  deleteTitle: (name: string) => `Delete “${name}”?`,
   deleteSays: "Deletes the file for good. This can't be undone.",
   unused: "No template uses it, nor any of your newest 1,000 campaigns.",
   inTemplates: (n: string) => `Templates that use it: ${n}. They will show an empty space.`,

@@ -1,6 +1,7 @@
 /** Audit log in plain sentences, with filters. */
 import { AUDIT_ACTIONS } from "../../lib/audit-actions.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { readableName } from "../../lib/readable-name.ts";
 import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, countText, pagerOf } from "../pager.ts";
@@ -22,11 +23,14 @@ function textOf(value: unknown): string {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }
 
+/** Details with one of a few fixed values, which have underscores for spaces. */
+const KINDS = new Set(["kind", "role", "status", "type"]);
+
 /** Details of an entry, one line each, without ids. */
 function aboutOf(target: string | null, detail: Record<string, unknown>): string[] {
   const lines = Object.entries(detail)
     .filter(([, value]) => String(value ?? "") !== "" && !isUuid(String(value)))
-    .map(([name, value]) => `${name.replaceAll("_", " ")}: ${textOf(value)}`);
+    .map(([name, value]) => `${readableName(name)}: ${KINDS.has(name) ? textOf([value]) : textOf(value)}`);
   return target === null || isUuid(target) ? lines : [target, ...lines];
 }
 

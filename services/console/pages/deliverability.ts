@@ -88,10 +88,23 @@ interface ShowOptions {
   looks?: boolean;
 }
 
+type Check = ReturnsOf<"smtp-sender.deliverability">["checks"][number];
+
+/** What a check's result means for the sender's emails. */
+function meaningOf({ name, status }: Pick<Check, "name" | "status">): string {
+  if (status === "unknown") return t.noAnswer;
+  return messages.newCampaign.dns[name][status === "pass" ? "good" : "bad"];
+}
+
+/** Checks of records that the reader publishes. The API's advice about the others names settings of this service. */
+const hasRecord = (name: Check["name"]): boolean => name !== "links" && name !== "bounce_address";
+
 async function lookedUp(visit: CompanyVisit, id: string) {
   const { checks } = await callIn(visit, "smtp-sender.deliverability", { id });
   return checks.map(({ found, expected, ...check }) => ({
     ...check,
+    meaning: meaningOf(check),
+    advice: check.status !== "unknown" && hasRecord(check.name) ? check.help : null,
     found: linesOf(found),
     expected: check.status === "pass" ? null : linesOf(expected),
   }));

@@ -71,23 +71,37 @@ function plotsOf({ growth, sending }: Stats): Plot[] {
   return plots.filter(({ rows }) => rows.length > 0);
 }
 
-/** Totals of the period, for the tiles. */
-function totalsOf({ growth, sending }: Stats) {
+/** Totals of a period, for the tiles. */
+function totalsOf({ growth, sending }: Pick<Stats, "growth" | "sending">) {
   const sum = (metric: "sent" | "delivered" | "opens" | "clicks") => sending.reduce((all, day) => all + day[metric], 0);
   const gained = growth.reduce((all, day) => all + day.subscribed - day.unsubscribed - day.bounced, 0);
   return { sent: sum("sent"), delivered: sum("delivered"), opens: sum("opens"), clicks: sum("clicks"), gained };
 }
 
+type Totals = ReturnType<typeof totalsOf>;
+
+/** Change of a rate against the period before, in percentage points; null if either period has no mails. */
+function changeOf(now: Totals, before: Totals, part: "opens" | "clicks") {
+  if (now.delivered === 0 || before.delivered === 0) return null;
+  const points = 100 * (now[part] / now.delivered - before[part] / before.delivered);
+  const rounded = Math.round(points * 10) / 10;
+  const sign = rounded > 0 ? "+" : rounded < 0 ? "−" : "";
+  return { points: `${sign}${Math.abs(rounded).toFixed(1)}`, isBetter: rounded > 0, isWorse: rounded < 0 };
+}
+
 export async function companyHome(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const few = { page_size: 5 };
-  const [stats, servers, sample, inTheAir, scheduled, recent] = await Promise.all([
-    callIn(visit, "tracking.companyStats", { days: DAYS }),
+  const [both, servers, sample, inTheAir, scheduled, recent] = await Promise.all([
+    callIn(visit, "tracking.companyStats", { days: 2 * DAYS }),
     callIn(visit, "smtp-sender.listConfigs", ALL),
     callIn(visit, "accounts.getSampleData", { id: visit.company.id }),
     campaignsInTheAir(visit),
     callIn(visit, "campaigns.list", { ...few, status: "scheduled", ordering: "scheduled_for" }),
     callIn(visit, "campaigns.list", few),
   ]);
+  const stats = { ...both, growth: both.growth.slice(-DAYS), sending: both.sending.slice(-DAYS) };
+  const totals = totalsOf(stats);
+  const before = totalsOf({ growth: both.growth.slice(0, -DAYS), sending: both.sending.slice(0, -DAYS) });
   const finished = recent.results.filter(({ status }) => isFinished(status));
   const [steps, needsLook] = await Promise.all([
     firstSteps(visit, stats, servers, sample),
@@ -104,7 +118,8 @@ export async function companyHome(visit: CompanyVisit, errors: Errors = {}): Pro
       subscribers: stats.subscribers,
       hasPeople: stats.subscribers.total > sample.subscribers,
       sample: sampleOf(visit, sample),
-      totals: totalsOf(stats),
+      totals,
+      changes: { opens: changeOf(totals, before, "opens"), clicks: changeOf(totals, before, "clicks") },
       plots: plotsOf(stats),
       inTheAir,
       scheduled: scheduled.results,
