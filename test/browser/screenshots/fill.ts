@@ -1,4 +1,4 @@
-/** Creates a company with some of everything, and one without data, for the console's screenshots. */
+/** Creates a company with some of everything, one without data and one with very much of it, for the console's screenshots. */
 import sharp from "sharp";
 import { query } from "../../../models/database/db.ts";
 import type { App } from "../../support/app.ts";
@@ -24,8 +24,13 @@ export interface Filled {
   empty: TestCompany;
   /** Company with sample data only. */
   sample: TestCompany;
+  /** Company with 100,000 people and with long and right-to-left names everywhere. */
+  full: TestCompany;
   ids: Record<
     | "sample"
+    | "fullList"
+    | "fullSegment"
+    | "fullPerson"
     | "sent"
     | "tested"
     | "scheduled"
@@ -83,16 +88,61 @@ async function history(company: TestCompany, campaign: string): Promise<void> {
   );
 }
 
-export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
-  const empty = await newCompany(app, { name: "Empty Shelf" });
-  const sample = await newCompany(app, { name: "Sample Shelf" });
-  const { campaign_id } = (await sample.api.post(`/api/companies/${sample.id}/sample-data/`, {})).body;
-  const company = await newCompany(app, { name: "Lantern Books" });
-  const make = async (path: string, body: object): Promise<string> => {
+const LONG = "Everybody who came to a reading in one of our shops this year";
+const RIGHT_TO_LEFT = "كل من حضر أمسية قراءة في أحد متاجرنا خلال هذا العام وما قبله";
+
+/** Creates something by the company's API and returns its id. */
+const maker =
+  (company: TestCompany) =>
+  async (path: string, body: object): Promise<string> => {
     const answer = await company.api.post(`${API}${path}`, body);
     if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
     return answer.body.id;
   };
+
+async function fillFull(company: TestCompany, port: number) {
+  const make = maker(company);
+  const server = { host: "127.0.0.1", port, username: "", password: "", use_tls: false };
+  const sender = { sender_name: RIGHT_TO_LEFT, sender_email: "news@lanternbooks.example" };
+  const smtp_config_id = await make("/smtp-configs/", { name: LONG, ...server, ...sender });
+  const fullList = await make("/lists/", { name: LONG, description: RIGHT_TO_LEFT });
+  await make("/lists/", { name: RIGHT_TO_LEFT, description: LONG });
+  await query(
+    `with added as (
+       insert into subscribers (company_id, email, first_name, last_name, attributes)
+       select $1, 'reader' || n || '.' || left(md5(n::text), 20) || '@mail.example',
+         (array['Grace', 'محمد', 'Wolfeschlegelsteinhausenbergerdorff', 'עדה'])[1 + n % 4],
+         (array['Hopper', 'العربي', 'Montgomery-Featherstonehaugh', 'לביא'])[1 + n % 4],
+         '{"city": "Lisbon", "favourite_colour": "teal"}'
+       from generate_series(1, 100000) n returning id)
+     insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added`,
+    [company.id, fullList],
+  );
+  const people = await query<{ id: string }>(
+    "select id from subscribers where company_id = $1 and email like 'reader2.%'",
+    [company.id],
+  );
+  const conditions = [{ field: "attributes.city", operator: "equals", value: "Lisbon" }];
+  const rules = { match: "all", conditions };
+  const fullSegment = await make("/segments/", { name: LONG, rules });
+  await make("/segments/", { name: RIGHT_TO_LEFT, rules });
+  for (const name of [LONG, RIGHT_TO_LEFT]) {
+    const template_id = await make("/templates/", { name, subject: name, body: BODY });
+    const scheduled_for = new Date(Date.now() + 86_400_000).toISOString();
+    await make("/send/to-list/", { name, list_id: fullList, template_id, smtp_config_id, scheduled_for });
+    await make("/drafts/", { name, kind: "to-list", body: { list_id: fullList } });
+  }
+  return { fullList, fullSegment, fullPerson: people[0]!.id };
+}
+
+export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
+  const empty = await newCompany(app, { name: "Empty Shelf" });
+  const sample = await newCompany(app, { name: "Sample Shelf" });
+  const { campaign_id } = (await sample.api.post(`/api/companies/${sample.id}/sample-data/`, {})).body;
+  const full = await newCompany(app, { name: LONG });
+  const fullIds = await fillFull(full, smtp.port);
+  const company = await newCompany(app, { name: "Lantern Books" });
+  const make = maker(company);
   const sender = { sender_name: "Lantern Books", sender_email: "news@lanternbooks.example" };
   const config = { host: "127.0.0.1", username: "", password: "", use_tls: false, ...sender };
   const server = await make("/smtp-configs/", { ...config, name: "Newsletter", port: smtp.port });
@@ -212,5 +262,5 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
     tried,
     media: await files(company),
   };
-  return { company, empty, sample, ids: { ...ids, sample: campaign_id, delivery: made!.id } };
+  return { company, empty, full, sample, ids: { ...ids, ...fullIds, sample: campaign_id, delivery: made!.id } };
 }

@@ -3,12 +3,33 @@ import type { Filled } from "./fill.ts";
 
 type Pages = [name: string, path: string][];
 
-export function pagesOf({ ids, company }: Filled, who: "company" | "empty" | "sample"): Pages {
+export function pagesOf({ ids, company }: Filled, who: "company" | "empty" | "full" | "sample"): Pages {
   if (who === "sample") {
     return [
       ["sample-overview", ""],
       ["sample-report", `campaigns/${ids.sample}`],
       ["sample-mail", `campaigns/${ids.sample}/mail`],
+    ];
+  }
+  if (who === "full") {
+    return [
+      ["full-overview", ""],
+      ["full-campaigns", "campaigns"],
+      ["full-drafts", "campaigns/drafts"],
+      ["full-subscribers", "subscribers"],
+      ["full-subscribers-picked", "subscribers?picked=all"],
+      ["full-person", `subscribers/${ids.fullPerson}`],
+      ["full-lists", "lists"],
+      ["full-list", `lists/${ids.fullList}`],
+      ["full-segments", "segments"],
+      ["full-segment", `segments/${ids.fullSegment}`],
+      ["full-templates", "templates"],
+      ["full-servers", "servers"],
+      ["full-domains", "domains"],
+      ["full-search", "search?q=reader"],
+      ["full-company", "settings/company"],
+      ["full-wizard", "campaigns/new"],
+      ["full-plan", "settings/plan"],
     ];
   }
   if (who === "empty") {

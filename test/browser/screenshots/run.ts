@@ -40,7 +40,7 @@ async function shoot(
   scheme: "light" | "dark",
 ): Promise<Shot[]> {
   const shots: Shot[] = [];
-  for (const who of ["company", "empty", "sample"] as const) {
+  for (const who of ["company", "empty", "full", "sample"] as const) {
     const pages = pagesOf(filled, who).filter(([name]) => isAsked(names, name));
     if (pages.length === 0) continue;
     const context = await browser.newContext({
