@@ -201,6 +201,8 @@ describe("domains", () => {
     dns.zones.set("keys.example", { txt: ["v=spf1 ?all", "v=spf1 -all"] });
     const looked = await browser.open(`${path}?look=now`);
     expect(looked.html).toContain("2 SPF records");
+    expect(looked.html).toContain("Late bounces go to your own mailbox and are not counted.");
+    expect(looked.html).not.toMatch(/BASE_URL|bounce_address/);
     expect(looked.html).toContain("_dmarc.keys.example");
     expect(looked.html).toMatch(/fm1\._domainkey\.keys\.example<\/strong> <span class="status status-active">Signing/);
     expect((await browser.open(at("domains"))).html).toMatch(/Failing: SPF/);
@@ -348,4 +350,16 @@ test.each(["viewer", "member"])("a %s sees all of it without forms, and every wr
   ]) {
     expect({ page, status: (await browser.open(at(page))).status }).toEqual({ page, status: 404 });
   }
+});
+
+test("the overview compares opens and clicks with the 30 days before", async () => {
+  const other = await newCompany(app);
+  await query(
+    `insert into company_days (company_id, day, slot, sent, returned, bounced, complained, opens, clicks)
+     values ($1, current_date - 10, 0, 200, 0, 0, 0, 80, 4), ($1, current_date - 40, 0, 100, 0, 0, 0, 30, 4)`,
+    [other.id],
+  );
+  const { html } = await (await signIn(app, other)).open(`/app/${other.id}`);
+  expect(html).toMatch(/40\.0 %<\/dd>\s*<dd><strong class="better">\+10\.0 pt<\/strong> vs\. previous 30 days/);
+  expect(html).toMatch(/2\.0 %<\/dd>\s*<dd><strong class="worse">−2\.0 pt<\/strong> vs\. previous 30 days/);
 });

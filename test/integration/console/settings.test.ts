@@ -267,7 +267,7 @@ describe("the pages of system mail", () => {
     const log = await browser.open(
       `/app/${company.id}/settings/audit-log?action=company.updated&actor=${company.email}`,
     );
-    expect(log.html).toContain("fields: guard");
+    expect(log.html).toContain("Fields: guard");
     expect(log.html).toContain("fields: name, footer text, timezone");
     expect(log.html).not.toContain("Signed in</th>");
     const none = await browser.open(`/app/${company.id}/settings/audit-log?since=2001-01-01&until=2001-01-02`);
