@@ -268,7 +268,7 @@ describe("the pages of system mail", () => {
       `/app/${company.id}/settings/audit-log?action=company.updated&actor=${company.email}`,
     );
     expect(log.html).toContain("Fields: guard");
-    expect(log.html).toContain("fields: name, footer text, timezone");
+    expect(log.html).toContain("Fields: name, footer text, timezone");
     expect(log.html).not.toContain("Signed in</th>");
     const none = await browser.open(`/app/${company.id}/settings/audit-log?since=2001-01-01&until=2001-01-02`);
     expect(none.html).toContain("No entries match");
