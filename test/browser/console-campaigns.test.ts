@@ -213,7 +213,7 @@ test("a scheduled campaign is edited and cancelled by keyboard and without JavaS
     await page.locator("#open-cancel").focus();
     await page.keyboard.press("Enter");
     await press("button", "Cancel the campaign");
-    await page.getByText("It was cancelled before the first mail").waitFor();
+    await page.getByText("It was cancelled before the first email").waitFor();
     // Without a script, a link replaces the automatic update.
     await page.goto(at(`campaigns/${done}`));
     await press("link", "Show the reasons");
