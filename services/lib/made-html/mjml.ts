@@ -7,6 +7,7 @@ import { compileTemplate, lineAndColumn } from "../template/compile.ts";
 import type { TemplateError } from "../template/lexer.ts";
 import { TagsAside } from "../template/tags-aside.ts";
 import { withInlinedCss } from "./inline-css.ts";
+import { mended, roleMark, withRoles } from "./mended.ts";
 import { type MjmlOutline, mjmlOutlineOf } from "./mjml-outline.ts";
 import { mrmlOf } from "./mrml.ts";
 
@@ -42,7 +43,9 @@ function prepared(
       const written = text.slice(raw.start, raw.end);
       // mrml also writes the title into an attribute, so its quotation marks are escaped.
       const content = raw.name === "mj-title" ? written.replaceAll('"', "&quot;") : written;
-      return content.trim() === "" ? [] : [{ start: raw.start, end: raw.end, by: tags.keep(content) }];
+      return content.trim() === ""
+        ? []
+        : [{ start: raw.start, end: raw.end, by: tags.keep(roleMark(raw.name, raw.tag) + content) }];
     }),
     ...between.map(({ start, end }) => {
       const words = text.slice(start, end);
@@ -133,10 +136,10 @@ export function htmlOfMjml(template: string): MadeHtml {
       : placed([{ sentence, at: tags.positionOf(positionOf(at)) }], template);
   }
   // lang="und" (unknown) is removed, so that email clients and screen readers detect the language.
-  const content = result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', "");
+  const content = mended(result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', ""));
   const lost = lostFrom(tags, tags.withParts(content) + inlineCss);
   if (lost) return { errors: [`${lost} is not allowed in this place: MJML would leave it out.`] };
-  const html = tags.restored(content);
+  const html = withRoles(tags.restored(content));
   if (!inlineCss) return { html };
   return { html: withInlinedCss(html, { extraCss: tags.restored(inlineCss), appliesSheets: false }) };
 }

@@ -1,6 +1,7 @@
 /** Loads mrml, the MJML compiler: WebAssembly without access to files or network. For worker threads only. */
 import { createRequire } from "node:module";
 import type { ToHtmlResult } from "mrml";
+import { RENDER_OPTIONS } from "./mended.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -16,6 +17,7 @@ export function mrmlOf(source: string): ToHtmlResult | undefined {
   let isDone = false;
   try {
     engine.setParserOptions({ includeLoader: { type: "noop" } });
+    engine.setRenderOptions(RENDER_OPTIONS);
     const result = engine.toHtml(source);
     isDone = true;
     return result;

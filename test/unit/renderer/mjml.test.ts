@@ -45,6 +45,41 @@ describe("an MJML template", () => {
     expect(html(inColumn('<mj-image src="a" />'))).toContain('alt=""');
   });
 
+  test("asks no strangers for fonts and icons: networks without an image of their own are named in words", () => {
+    const social = (elements: string) => html(inColumn(`<mj-social>${elements}</mj-social>`));
+    const made = social(
+      '<mj-social-element name="facebook-noshare" href="https://a.example/">Us</mj-social-element>' +
+        '<mj-social-element name="youtube" href="https://b.example/[[x]]" /><mj-social-element name="web" alt="Our shop"></mj-social-element>',
+    );
+    expect(made).not.toMatch(/googleapis|mailjet|flockmail-icon|<img/);
+    expect(made.match(/<a href="https:\/\/a\.example\/"/g)).toHaveLength(1);
+    expect(made).toMatch(/<a href="https:\/\/b\.example\/\[\[x\]\]"[^>]*>YouTube<\/a>/);
+    expect(made).toMatch(/<span[^>]*>Our shop<\/span>/);
+    const own = social('<mj-social-element src="https://a.example/i.png" href="https://a.example/" />');
+    expect(own).toContain('src="https://a.example/i.png"');
+    const font = '<mj-head><mj-font name="Raleway" href="https://a.example/r.css" /></mj-head>';
+    const named = html(inColumn('<mj-text font-family="Raleway">x</mj-text>').replace("<mj-body>", `${font}<mj-body>`));
+    expect(named).toContain("https://a.example/r.css");
+  });
+
+  test("gives a table the role it names, and leaves a table of data without one", () => {
+    const made = html(
+      inColumn('<mj-table role="presentation"><tr><td>a</td></tr></mj-table><mj-table><tr><td>b</td></tr></mj-table>'),
+    );
+    expect(made).toMatch(/<table role="presentation"[^>]*><tr><td>a</);
+    expect(made).toMatch(/<table (?![^>]*role)[^>]*><tr><td>b</);
+  });
+
+  test("keeps columns side by side without media queries, and stacks them on phones", () => {
+    const column = '<mj-column css-class="c"><mj-text>x</mj-text></mj-column>';
+    const made = html(`<mjml><mj-body><mj-section>${column}${column}</mj-section></mj-body></mjml>`);
+    expect(made.match(/width:100%;max-width:50%;"/g)).toHaveLength(2);
+    expect(made).toContain(
+      "@media only screen and (max-width:479px) { .mj-column-per-50 { max-width:100% !important; } }",
+    );
+    expect(html(inColumn("<mj-text>x</mj-text>"))).not.toContain("max-width:479px");
+  });
+
   test("has `mj-style inline` written into the elements, and keeps other sheets", () => {
     const head =
       '<mj-head><mj-style>.b{top:0}</mj-style><mj-style inline="inline">.b p{color:[[brand]]}</mj-style></mj-head>';
