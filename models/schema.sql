@@ -1125,6 +1125,8 @@ create table campaign_contents (
   inline_css boolean default false not null,
   utm jsonb,
   traceparent text,
+  design jsonb,
+  design_text text,
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );

@@ -1114,6 +1114,8 @@ create table campaign_contents (
   inline_css boolean default false not null,
   utm jsonb,
   traceparent text,
+  design jsonb,
+  design_text text,
   constraint campaign_contents_pkey primary key (campaign_id)
 );
 create index campaign_contents_media on campaign_contents using gin (media_ids) where (media_ids <> '{}'::uuid[]);

@@ -9,7 +9,7 @@ export interface Variant {
   subject?: string;
   template_id?: string;
   /** Replaces the template; converted as it will be sent. */
-  content?: { subject: string; body: string; preheader?: string | null; text_body?: string | null };
+  content?: { subject: string; body?: string; preheader?: string | null; text_body?: string | null };
   percent: number;
 }
 
@@ -58,11 +58,12 @@ const FIX = `
   returning v.index`;
 
 const SHOW = `
-  update campaign_contents t set ${COLUMNS.map((column) => `${column} = n.${column}`).join(", ")}
+  update campaign_contents t set ${COLUMNS.map((column) => `${column} = n.${column}`).join(", ")},
+    design = case when n.body = t.body then t.design end, design_text = case when n.body = t.body then t.design_text end
   from campaign_variants v, jsonb_populate_record(null::campaign_contents, v.content) n
   where t.company_id = $1 and t.campaign_id = $2 and v.company_id = $1 and v.campaign_id = $2 and v.index = $3`;
 
-/** Makes this variant's contents the campaign's: for the remaining recipients, and for display. */
+/** Makes this variant's contents the campaign's, whose design is dropped if the variant has another body: for the remaining recipients, and for display. */
 export const showVariant = (client: Client, companyId: string, campaignId: string, index: number) =>
   query(SHOW, [companyId, campaignId, index], client);
 

@@ -377,7 +377,7 @@ const QUOTED: ErasureTarget[] = [
         `page as materialized (
           select c.id, c.campaign_type = 'custom' and c.next_seq = 2 and exists (
             select from sent_emails e where e.campaign_no = c.no and e.seq = 1 and e.email = '') as theirs,
-            ${anyQuotes("t.subject", "t.body", "t.preheader", "t.text_body", "t.further::text", "t.utm::text")} as quoted
+            ${anyQuotes("t.subject", "t.body", "t.preheader", "t.text_body", "t.design::text", "t.design_text", "t.further::text", "t.utm::text")} as quoted
           from campaigns c join campaign_contents t on t.company_id = $1 and t.campaign_id = c.id
           where c.company_id = $1 and (c.company_id, c.id) > ($1, $3::uuid) order by c.company_id, c.id limit ${CONTENTS})`,
         `changed as (
@@ -386,6 +386,8 @@ const QUOTED: ErasureTarget[] = [
             body = case when p.theirs then '' else ${without("t.body")} end,
             preheader = case when not p.theirs then ${without("t.preheader")} end,
             text_body = case when not p.theirs then ${without("t.text_body")} end,
+            design = case when not p.theirs then ${without("t.design::text")}::jsonb end,
+            design_text = case when not p.theirs then ${without("t.design_text")} end,
             links = case when p.theirs then '{}' else t.links end,
             further = case when not p.theirs then ${without("t.further::text")}::jsonb end,
             utm = case when not p.theirs then ${without("t.utm::text")}::jsonb end

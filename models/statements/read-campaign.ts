@@ -21,6 +21,14 @@ export async function findCampaign(
   return row && campaignView(row);
 }
 
+const DESIGN = "select design from campaign_contents where company_id = $1 and campaign_id = $2";
+
+/** Adds the design of its own content; null for a template or HTML. */
+export async function withDesign<T extends { id: string }>(companyId: string, campaign: T, on?: Queryable) {
+  const row = await queryOne<{ design: Record<string, unknown> | null }>(DESIGN, [companyId, campaign.id], on);
+  return { ...campaign, design: row?.design ?? null };
+}
+
 const HOLD = `
   select * from campaigns where company_id = $1 and id = $2 and deleted_at is null for no key update`;
 

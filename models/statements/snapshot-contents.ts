@@ -14,7 +14,11 @@ interface Contents {
   subject?: string;
   /** The HTML that is sent. */
   body?: string;
+  /** Design that the body was made from, and its text part. */
+  design?: Record<string, unknown>;
+  design_text?: string | null;
   preheader?: string | null;
+  /** The text part that is sent. */
   text_body?: string | null;
   inline_css?: boolean;
   attachment_ids?: string[];
@@ -27,11 +31,12 @@ const SNAPSHOT = `
   )
   insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, reply_to_email,
     list_id_name, list_id_ref, company_name, footer_text, tracking_enabled, media_ids, preheader, text_body, inline_css,
-    further)
+    further, design, design_text)
   select $2, c.id, coalesce(t.subject, $6), coalesce(t.html, t.body, $7), s.sender_name, s.sender_email,
     coalesce(nullif(s.reply_to_email, ''), nullif(c.reply_to_email, ''), s.sender_email),
     coalesce(l.name, c.name), coalesce(l.id, c.id), c.name, c.footer_text, c.tracking_enabled, $8,
-    coalesce(t.preheader, $9), coalesce(${TEMPLATE_TEXT}, $10), coalesce(t.inline_css, $11, false), $12
+    coalesce(t.preheader, $9), coalesce(${TEMPLATE_TEXT}, $10), coalesce(t.inline_css, $11, false), $12,
+    $13, $14
   from companies c
   join smtp_configs s on s.company_id = c.id and s.id = $3
   left join templates t on t.company_id = c.id and t.id = $4
@@ -51,12 +56,12 @@ export async function snapshotContents(
   further: Record<string, unknown> | null = null,
 ): Promise<string | undefined> {
   const { smtp_config_id, template_id, list_id, subject, body, attachment_ids = [] } = contents;
-  const { preheader, text_body, inline_css } = contents;
+  const { preheader, text_body, inline_css, design, design_text } = contents;
   const mediaIds = [...new Set(attachment_ids.map((id) => id.toLowerCase()))];
   const kept = further && JSON.stringify(further);
   const values = [
     ...[companyId, campaignId, smtp_config_id, template_id, list_id, subject, body, mediaIds],
-    ...[preheader, text_body, inline_css, kept],
+    ...[preheader, text_body, inline_css, kept, design, design_text],
   ];
   const written = await queryOne<{ subject: string; sender_email: string }>(SNAPSHOT, values, client);
   if (written) await storeWireSender(client, companyId, campaignId, written.sender_email);
@@ -69,6 +74,10 @@ interface NewContents {
   segment_id?: string | undefined;
   subject?: string | undefined;
   body?: string | undefined;
+  preheader?: string | null | undefined;
+  /** Design that the body was made from, and its text part. */
+  design?: Record<string, unknown> | undefined;
+  design_text?: string | null | undefined;
   attachment_ids?: string[] | undefined;
 }
 
@@ -80,8 +89,10 @@ const REWRITE = `
   )
   update campaign_contents k set
     subject = coalesce($6, t.subject, k.subject), body = coalesce($7, t.html, t.body, k.body),
-    preheader = case when t.id is null then k.preheader else t.preheader end,
-    text_body = case when $7 is null then (case when t.id is null then k.text_body else ${TEMPLATE_TEXT} end) end,
+    preheader = case when $9 then $10 when t.id is null then k.preheader else t.preheader end,
+    text_body = case when $7 is not null then $12 when t.id is null then k.text_body else ${TEMPLATE_TEXT} end,
+    design = case when $7 is not null then $11::jsonb when t.id is null then k.design end,
+    design_text = case when $7 is not null then $12 when t.id is null then k.design_text end,
     inline_css = coalesce(t.inline_css, k.inline_css),
     list_id_name = case when $5::uuid is not null then c.name else coalesce(l.name, k.list_id_name) end,
     list_id_ref = case when $5::uuid is not null then c.id else coalesce(l.id, k.list_id_ref) end,
@@ -112,9 +123,12 @@ export async function rewriteContents(
   campaignId: string,
   contents: NewContents,
 ): Promise<boolean> {
-  const { template_id, list_id, segment_id, subject, body, attachment_ids } = contents;
+  const { template_id, list_id, segment_id, subject, body, attachment_ids, preheader, design, design_text } = contents;
   const mediaIds = attachment_ids && [...new Set(attachment_ids.map((id) => id.toLowerCase()))];
-  const values = [companyId, campaignId, template_id, list_id, segment_id, subject, body, mediaIds];
+  const values = [
+    ...[companyId, campaignId, template_id, list_id, segment_id, subject, body, mediaIds],
+    ...[preheader !== undefined, preheader, design, design_text],
+  ];
   return (await query(REWRITE, values, client)).length === 1;
 }
 

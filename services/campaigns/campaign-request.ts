@@ -8,7 +8,8 @@ import type { DraftKind } from "../../models/draft.ts";
 
 const READ = `
   select c.name, c.campaign_type, c.smtp_config_id, c.template_id, c.list_id, c.segment_id, c.is_transactional, c.no,
-    c.resend_of, t.subject, t.body, t.preheader, t.text_body, t.inline_css, t.media_ids, t.further
+    c.resend_of, t.subject, t.body, t.preheader, t.text_body, t.inline_css, t.media_ids, t.further,
+    t.design, t.design_text
   from campaigns c join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null and not c.is_internal`;
 
@@ -42,6 +43,8 @@ interface Row {
   preheader: string | null;
   text_body: string | null;
   inline_css: boolean;
+  design: Record<string, unknown> | null;
+  design_text: string | null;
   media_ids: string[];
   further: Record<string, unknown> | null;
 }
@@ -67,11 +70,11 @@ const receiver = ({ email, cc, bcc, variables }: ReceiverRow) => ({
 });
 
 /** Content given in the request. */
-const contentOf = ({ subject, body, preheader, text_body, inline_css }: Row) => ({
+const contentOf = ({ subject, body, design, design_text, preheader, text_body, inline_css }: Row) => ({
   subject,
-  body,
+  ...(design ? { design } : { body }),
   ...(preheader !== null && { preheader }),
-  ...(text_body !== null && { text_body }),
+  ...(text_body !== null && text_body !== design_text && { text_body }),
   ...(inline_css && { inline_css }),
 });
 

@@ -1,5 +1,6 @@
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../models/campaign.ts";
 import type { ServiceContract } from "../define.ts";
+import { DesignTree } from "../lib/design/shape.ts";
 import {
   Bool,
   ById,
@@ -23,6 +24,7 @@ import {
   Uuid,
 } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { ContentFields } from "../lib/template/content-shapes.ts";
 import { VariantsShown } from "./contract-variants.ts";
 
 export const MAX_ATTACHMENTS = 20;
@@ -94,6 +96,16 @@ export const Campaign = Type.Object({
   updated_at: UpdatedAt,
 });
 
+const FullCampaign = Type.Composite([
+  Campaign,
+  Type.Object({
+    design: Described(
+      Nullable(DesignTree),
+      "Extension. Design that the campaign's own content was made from; null for a template or HTML. Not in lists.",
+    ),
+  }),
+]);
+
 const Failures = Type.Array(
   Type.Object({
     reason: Type.String({
@@ -133,11 +145,11 @@ export const campaigns = {
     ]),
     returns: Page(Campaign),
   },
-  get: { summary: "Campaign details and status", params: ById, returns: Campaign },
+  get: { summary: "Campaign details and status", params: ById, returns: FullCampaign },
   update: {
     summary: "Edit a scheduled campaign",
     description:
-      "Allowed while the status is `scheduled`. A `template_id`, even the same one, takes a new snapshot of the template; `subject` and `body` override it, and variants without their own follow. `list_id` replaces a segment and vice versa; campaigns to receivers keep theirs. A new time or audience must fit the month's quota.",
+      "Allowed while the status is `scheduled`. A `template_id`, even the same one, takes a new snapshot of the template; `subject`, `preheader`, and `body` or `design` override it, and variants without their own follow. A new `body` or `design` replaces both and the text part. `list_id` replaces a segment and vice versa; campaigns to receivers keep theirs. A new time or audience must fit the month's quota.",
     params: Type.Composite([
       ById,
       Type.Object({
@@ -160,6 +172,8 @@ export const campaigns = {
             "<p>Hello [[first_name]].</p>",
           ),
         ),
+        preheader: ContentFields.preheader,
+        design: Type.Optional(Described(DesignTree, "Extension. Design, in place of `body`.")),
         attachment_ids: Type.Optional(
           Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Attached media files.", [
             "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
@@ -167,14 +181,18 @@ export const campaigns = {
         ),
       }),
     ]),
-    returns: Campaign,
+    returns: FullCampaign,
     example: { name: "October newsletter", subject: "Six books for evenings" },
   },
   ownText: {
-    summary: "HTML of a campaign whose content came with the request, as it is sent",
+    summary: "Content of a campaign that came with the request: HTML as it is sent, and its design",
     visibility: "public",
     params: ById,
-    returns: Type.Object({ body: Nullable(Type.String()) }),
+    returns: Type.Object({
+      body: Nullable(Type.String()),
+      preheader: Nullable(Type.String()),
+      design: Nullable(DesignTree),
+    }),
   },
   remove: {
     summary: "Delete a finished campaign",

@@ -88,7 +88,9 @@ export const sending = {
       Type.Object({
         template_id: Type.Optional(Described(Uuid, "Template to use.")),
         content: Type.Optional(
-          Content("Extension. Content of this campaign alone, in place of a template; checked like one."),
+          Content(
+            "Extension. Content of this campaign alone, in place of a template; checked like one. Requires exactly one of `body` and `design`.",
+          ),
         ),
         list_id: Type.Optional(Described(Uuid, "List to send to.")),
         segment_id: Type.Optional(Described(Uuid, "Segment to send to.")),
@@ -134,7 +136,7 @@ export const sending = {
   },
   sendCustom: {
     summary: "Send a custom email with inline subject and body",
-    description: "Cannot be scheduled.",
+    description: "Cannot be scheduled. Requires exactly one of `body` and `design` (extension).",
     params: Type.Composite([
       Send,
       Type.Object({
@@ -144,6 +146,7 @@ export const sending = {
       }),
     ]),
     returns: Sent,
+    exactlyOne: [["body", "design"]],
     unknownFields: "all",
     example: {
       name: "Welcome",

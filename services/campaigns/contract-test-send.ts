@@ -1,5 +1,6 @@
 /** Test send: a few emails that show what a campaign would look like. */
 import type { ServiceContract } from "../define.ts";
+import { DesignTree } from "../lib/design/shape.ts";
 import { Described, Email, Line, Nullable, type Static, Text, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { ContentFields } from "../lib/template/content-shapes.ts";
@@ -31,7 +32,7 @@ export const testSend = {
   sendTest: {
     summary: "Send a test to a few addresses",
     description:
-      "Sends the mail as a campaign would, through this SMTP configuration, signed and with attachments, to each address separately, and returns the server's reply. Requires `template_id`, or `subject` and `body`; the other content fields go with these. The subject starts with `[Test] `. Nothing is tracked or retried, no campaign or sent email is created, and a refusal suppresses nobody; the unsubscribe and view-in-browser links do not work. Counts towards the hourly and monthly limits and warm-up. Values come from `variables`, then from the subscriber with the address. Suppressed addresses are skipped (`suppressed`), including those suppressed only for newsletters. Answers within 30 seconds; what the server has not confirmed by then is `unknown`. At most 20 requests a minute.",
+      "Sends the mail as a campaign would, through this SMTP configuration, signed and with attachments, to each address separately, and returns the server's reply. Requires `template_id`, or `subject` with `body` or `design`; the other content fields go with these. The subject starts with `[Test] `. Nothing is tracked or retried, no campaign or sent email is created, and a refusal suppresses nobody; the unsubscribe and view-in-browser links do not work. Counts towards the hourly and monthly limits and warm-up. Values come from `variables`, then from the subscriber with the address. Suppressed addresses are skipped (`suppressed`), including those suppressed only for newsletters. Answers within 30 seconds; what the server has not confirmed by then is `unknown`. At most 20 requests a minute.",
     params: Type.Object({
       company: Type.Optional(Described(Uuid, "Company that owns it.")),
       smtp_config_id: Type.String({ ...Uuid, description: "The SMTP configuration to send through." }),
@@ -60,6 +61,7 @@ export const testSend = {
           examples: ["<p>Hello [[first_name]].</p>"],
         }),
       ),
+      design: Type.Optional(Described(DesignTree, "Extension. Design, in place of `body`.")),
       ...ContentFields,
       variables: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {

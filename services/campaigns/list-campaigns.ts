@@ -3,7 +3,7 @@ import { campaignNo } from "../../models/database/campaign-no.ts";
 import { queryOne } from "../../models/database/db.ts";
 import { isOneOf, listPage } from "../../models/database/listing.ts";
 import { isDay } from "../../models/segment-rules/values.ts";
-import { findCampaign } from "../../models/statements/read-campaign.ts";
+import { findCampaign, withDesign } from "../../models/statements/read-campaign.ts";
 import { boundOf } from "../../models/statements/time-zones.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
@@ -72,7 +72,10 @@ export async function listCampaigns(ctx: Ctx<ListParams>) {
   return { ...page, results: results.map(campaignView) };
 }
 
-export async function getCampaign(ctx: Ctx<{ id: string }>) {
+export const getCampaign = async (ctx: Ctx<{ id: string }>) => withDesign(companyOf(ctx), await findVisible(ctx));
+
+/** Throws 404. */
+async function findVisible(ctx: Ctx<{ id: string }>) {
   const campaign = await findCampaign(companyOf(ctx), ctx.params.id, { onlyOfKey: onlyOfKey(ctx.meta) });
   if (!campaign) throw notFound();
   return campaign;
@@ -85,7 +88,7 @@ const RETRIES = `
 
 /** Returns one snapshot of a campaign's progress. */
 export async function progressOf(ctx: Ctx<{ id: string }>): Promise<ReturnsOf<"campaigns.progress">> {
-  const { id, status, total_emails, sent_count, failed_count, opens, clicks } = await getCampaign(ctx);
+  const { id, status, total_emails, sent_count, failed_count, opens, clicks } = await findVisible(ctx);
   const seen = { status, total_emails, sent_count, failed_count, opens, clicks, per_second: 0, seconds_left: null };
   if (status !== "sending") return { ...seen, retrying: 0, next_retry_at: null };
   const retries = (await queryOne<{ n: number; at: Date | null }>(RETRIES, [companyOf(ctx), id]))!;

@@ -7,7 +7,7 @@ import { htmlOf } from "../lib/made-html/make-html.ts";
 import { MARKDOWN_PLACE } from "../lib/made-html/markdown.ts";
 import { isTypedText } from "../lib/made-html/typed-text.ts";
 import { textErrors } from "../lib/template/template-errors.ts";
-import type { Made } from "./made-design.ts";
+import type { Made } from "../made-design.ts";
 
 /** Conditions and loops on a line of their own, which would leave an empty line in the text part. */
 const BLOCK_LINE = /^[ \t]*((?:\[\[[#/][^\]\n]*\]\][ \t]*)+)\r?\n/gm;

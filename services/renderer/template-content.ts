@@ -5,8 +5,8 @@ import { type FieldErrors, invalid } from "../lib/errors.ts";
 import { htmlOf, isMade, type Recipe } from "../lib/made-html/make-html.ts";
 import type { Static } from "../lib/shapes.ts";
 import { bodyErrors } from "../lib/template/template-errors.ts";
+import { type Made, madeDesign } from "../made-design.ts";
 import type { contract } from "./contract-templates.ts";
-import { type Made, madeDesign } from "./made-design.ts";
 import { madeMarkdown } from "./made-markdown.ts";
 
 export type Input = Partial<Static<(typeof contract)["createTemplate"]["params"]>>;

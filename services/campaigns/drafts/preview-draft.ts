@@ -4,7 +4,7 @@ import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { invalid, isServiceError, missingObject } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
-import { bodyAsSent } from "../send/body-as-sent.ts";
+import { asSent } from "../send/body-as-sent.ts";
 import { type Body, findDraft, isObject } from "./drafts.ts";
 
 const NOTHING_WRITTEN = "Give a template_id, or subject and body.";
@@ -46,12 +46,16 @@ async function contentOf(companyId: string, body: Body, index: number) {
     return { template_id: templateId, ...(subject === undefined ? {} : { subject }) };
   }
   const html = textIn(written, "body");
-  if (html === undefined) throw invalid({ template_id: [NOTHING_WRITTEN] });
+  const design = isObject(written.design) ? written.design : undefined;
+  if (html === undefined && !design) throw invalid({ template_id: [NOTHING_WRITTEN] });
+  const text_body = textIn(written, "text_body") ?? null;
+  const given = { ...(design ? { design } : { body: html! }), text_body, inline_css: written.inline_css === true };
+  const { design_text: _, ...made } = await asSent(companyId, given);
   return {
     subject: subject ?? textIn(written, "subject") ?? "",
-    body: await bodyAsSent(companyId, html, written.inline_css === true),
     preheader: textIn(written, "preheader") ?? null,
-    text_body: textIn(written, "text_body") ?? null,
+    text_body,
+    ...made,
   };
 }
 

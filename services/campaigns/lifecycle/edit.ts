@@ -6,27 +6,34 @@ import type { CampaignRow } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
-import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
+import { findCampaign, holdCampaign, withDesign } from "../../../models/statements/read-campaign.ts";
 import { inlinesCssOf, rewriteContents } from "../../../models/statements/snapshot-contents.ts";
 import { call } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import type { Validate } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { conflict, type FieldErrors, invalid, notFound, wrongState } from "../../lib/errors.ts";
-import { subjectErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
 import { audienceSize } from "../send/audience-size.ts";
-import { bodyAsSent, errorsOfBody } from "../send/body-as-sent.ts";
+import { asSent } from "../send/body-as-sent.ts";
 import { clockOf, earliestStart } from "../send/recipient-hour.ts";
-import { attachmentErrors, fieldError, referenceErrors, scheduleError } from "../send/send-errors.ts";
+import { attachmentErrors, fieldError, referenceErrors, scheduleError, textErrorsOf } from "../send/send-errors.ts";
 
 type UpdateParams = ParamsOf<"campaigns.update">;
 
 const REFERENCES = ["template_id", "list_id", "segment_id"] as const;
-const EDITABLE = ["name", "scheduled_for", ...REFERENCES, "subject", "body", "attachment_ids"] as const;
+const EDITABLE = [
+  "name",
+  "scheduled_for",
+  ...REFERENCES,
+  "subject",
+  "preheader",
+  "body",
+  "design",
+  "attachment_ids",
+] as const;
 
-const bodyErrorsOf = async (companyId: string, { id, body }: UpdateParams, templateId: string | undefined) =>
-  errorsOfBody(companyId, body!, await inlinesCssOf(companyId, id, templateId));
+const TEXTS: readonly string[] = ["subject", "preheader", "body", "design"];
 
 const timeError = async (companyId: string, { id, scheduled_for }: UpdateParams) =>
   scheduleError("to_list", scheduled_for, (await findCampaign(companyId, id))?.timezone === "recipient");
@@ -37,11 +44,13 @@ export const errorsOfEdit: Validate<typeof contract.update> = async (ctx, isVali
   const { params } = ctx;
   const ids = Object.fromEntries(REFERENCES.filter(isValid).map((field) => [field, params[field]]));
   const both = isValid("list_id") && isValid("segment_id");
+  const changesBody = isValid("body") || isValid("design");
+  const inline_css = changesBody && (await inlinesCssOf(companyId, params.id, ids.template_id));
+  const isText = (field: string) => field === "inline_css" || (TEXTS.includes(field) && isValid(field as "subject"));
   return {
     ...(await referenceErrors(companyId, ids)),
     ...(both ? fieldError("segment_id", ["Give either list_id or segment_id, not both."]) : {}),
-    ...(isValid("subject") ? fieldError("subject", subjectErrors(params.subject!)) : {}),
-    ...(isValid("body") ? fieldError("body", await bodyErrorsOf(companyId, params, ids.template_id)) : {}),
+    ...(await textErrorsOf(companyId, { ...params, inline_css }, isText)),
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
       : {}),
@@ -112,17 +121,19 @@ export async function edit(ctx: Ctx<UpdateParams>) {
     list_id === undefined && segment_id === undefined
       ? undefined
       : await audienceSize(companyId, { list_id, segment_id, is_transactional: before.is_transactional });
-  const { body, template_id } = fields;
-  const inlinesCss = body !== undefined && (await inlinesCssOf(companyId, id, template_id));
-  const html = body === undefined ? {} : { body: await bodyAsSent(companyId, body, inlinesCss) };
+  const { body, design, template_id } = fields;
+  const changesBody = body !== undefined || design !== undefined;
+  const inline_css = changesBody && (await inlinesCssOf(companyId, id, template_id));
+  const written = { ...(design && { design }), ...(body !== undefined && { body }), inline_css };
+  const made = await asSent(companyId, written);
   return transaction(async (client) => {
     // Lock the company before the campaign, in the same order as a send.
     await queryOne("select from companies where id = $1 for no key update", [companyId], client);
     const campaign = await holdCampaign<Held>(client, companyId, id);
     requireEditable(campaign, ctx.params);
-    await write(client, companyId, campaign, { ...ctx.params, ...html }, emails);
+    await write(client, companyId, campaign, { ...ctx.params, ...made }, emails);
     const detail = { fields: EDITABLE.filter((field) => fields[field] !== undefined) };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.updated", target: id, detail });
-    return (await findCampaign(companyId, id, { on: client }))!;
+    return withDesign(companyId, (await findCampaign(companyId, id, { on: client }))!, client);
   });
 }

@@ -11,7 +11,7 @@ import { bodyErrors, subjectErrors, textErrors } from "../../lib/template/templa
 import type { contract } from "../contract.ts";
 import type { Content } from "../contract-content.ts";
 import { MAX_RECEIVERS } from "../contract-sending.ts";
-import { errorsOfBody } from "./body-as-sent.ts";
+import { errorsOfBody, errorsOfDesign } from "./body-as-sent.ts";
 import { earlierSend } from "./idempotency.ts";
 import { receiverErrors } from "./inline-receivers.ts";
 import { clockOf, isStillAhead } from "./recipient-hour.ts";
@@ -122,12 +122,27 @@ export async function textErrorsOf(
     ...(isValid("preheader") ? fieldError("preheader", subjectErrors(preheader ?? "")) : {}),
     ...(isValid("text_body") ? fieldError("text_body", textErrors(text_body ?? "")) : {}),
     ...(isValid("body") ? fieldError("body", await errorsOfBody(companyId, body!, inlinesCss)) : {}),
+    ...(isValid("design") ? fieldError("design", await errorsOfDesign(companyId, given, inlinesCss)) : {}),
+  };
+}
+
+/** Content in place of a template needs a body or a design. */
+async function writtenErrors(
+  companyId: string,
+  given: Partial<Content>,
+  isValid: (field: keyof Content) => boolean,
+): Promise<FieldErrors> {
+  const isMissing = given.body === undefined && given.design === undefined;
+  return {
+    ...fieldError("body", [isMissing ? REQUIRED : undefined]),
+    ...(await textErrorsOf(companyId, given, isValid)),
   };
 }
 
 /** Errors of a content whose shape is valid, each with its field. */
 async function errorsOfContent(companyId: string, content: Content): Promise<string[]> {
-  const errors = await textErrorsOf(companyId, content, () => true);
+  const isGiven = (field: keyof Content) => content[field] !== undefined;
+  const errors = await writtenErrors(companyId, content, isGiven);
   return Object.entries(errors).flatMap(([field, texts]) => texts.map((text) => `${field}: ${text}`));
 }
 
@@ -179,7 +194,7 @@ export async function sendErrors(
     ...(type === "to_list" ? audienceErrors(params) : {}),
     ...(type === "to_list" ? await contentErrors(companyId, params, isValid) : {}),
     ...(type === "to_list" ? await variantErrors(companyId, params, isValid) : {}),
-    ...(type === "custom" ? await textErrorsOf(companyId, params, isValid) : {}),
+    ...(type === "custom" ? await writtenErrors(companyId, params, isValid) : {}),
     ...(await referenceErrors(companyId, ids)),
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))

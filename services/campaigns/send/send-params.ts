@@ -19,6 +19,7 @@ export interface SendParams {
   segment_id?: string;
   subject?: string;
   body?: string;
+  design?: Content["design"];
   preheader?: string | null;
   text_body?: string | null;
   inline_css?: boolean;
@@ -57,6 +58,7 @@ const STORED: ReadonlySet<string> = new Set<keyof SendParams>([
   "segment_id",
   "subject",
   "body",
+  "design",
   "preheader",
   "text_body",
   "inline_css",

@@ -18,7 +18,7 @@ import { newId } from "../../lib/ids.ts";
 import { textWarnings } from "../../lib/template/text-warnings.ts";
 import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
-import { bodyAsSent, variantsAsSent } from "./body-as-sent.ts";
+import { asSent, variantsAsSent } from "./body-as-sent.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
 import { clockOf, earliestStart } from "./recipient-hour.ts";
@@ -106,8 +106,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     scheduledFor: startsAt ?? scheduledFor,
     toSegment: body.segment_id !== undefined,
   });
-  const html =
-    body.body === undefined ? {} : { body: await bodyAsSent(companyId, body.body, body.inline_css ?? false) };
+  const made = await asSent(companyId, body);
   const variants = body.variants && (await variantsAsSent(companyId, body.variants));
   const warnings = await warned;
 
@@ -124,7 +123,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     const decided = { further: furtherOf(body), emails, copies, scheduledFor, startsAt, apiKeyId, warnings };
     const created = origin.create
       ? await origin.create(client, decided)
-      : await create(client, companyId, type, { ...body, ...html, variants, ...decided });
+      : await create(client, companyId, type, { ...body, ...made, variants, ...decided });
     await storeTraceWithin(client, companyId, created.id);
     const detail = { name: created.name, type, recipients: emails };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
@@ -153,7 +152,8 @@ async function warningsOfTexts(ctx: Ctx, params: SendParams): Promise<string[]> 
   const { content, variants, list_id, is_transactional = false } = params;
   const contents = [content, ...(variants ?? []).map((variant) => variant.content)].filter((one) => one !== undefined);
   if (contents.length > 0) return contentWarnings(ctx, contents, { list_id, is_transactional });
-  const { subject, preheader, body, text_body } = params;
+  const { subject, preheader } = params;
+  const { body, text_body } = params.design ? await asSent(companyOf(ctx), params) : params;
   if (body === undefined) return [];
   return textWarnings({
     subject,

@@ -18,7 +18,7 @@ import { exactWindow } from "../../lib/limits/limiter.ts";
 import type { contract } from "../contract.ts";
 import type { TestResult } from "../contract-test-send.ts";
 import { admit } from "./admission.ts";
-import { bodyAsSent } from "./body-as-sent.ts";
+import { asSent } from "./body-as-sent.ts";
 import { attachmentErrors, companyError, fieldError, referenceErrors, textErrorsOf } from "./send-errors.ts";
 import { suppressedAmong } from "./suppressed-among.ts";
 import { sendWarnings } from "./warnings.ts";
@@ -35,16 +35,17 @@ const ANSWER_MS = 1_500;
 const REQUIRED = ["This field is required."];
 const NOT_BOTH = ["Give either template_id, or subject and body."];
 
-const WRITTEN = ["subject", "body", "preheader", "text_body", "inline_css"] as const;
+const WRITTEN = ["subject", "body", "design", "preheader", "text_body", "inline_css"] as const;
 
 /** Requires either a template, or a subject and a body. */
 function contentErrors(asked: TestSendParams): FieldErrors {
-  const { template_id, subject, body } = asked;
+  const { template_id, subject, body, design } = asked;
   if (template_id !== undefined) {
     return Object.fromEntries(WRITTEN.filter((field) => asked[field] !== undefined).map((field) => [field, NOT_BOTH]));
   }
-  if (subject === undefined && body === undefined) return { template_id: REQUIRED };
-  return { ...(subject === undefined && { subject: REQUIRED }), ...(body === undefined && { body: REQUIRED }) };
+  const hasBody = body !== undefined || design !== undefined;
+  if (subject === undefined && !hasBody) return { template_id: REQUIRED };
+  return { ...(subject === undefined && { subject: REQUIRED }), ...(!hasBody && { body: REQUIRED }) };
 }
 
 export const errorsOfTest: Validate<typeof contract.sendTest> = async (ctx, isValid) => {
@@ -89,10 +90,9 @@ function distinct(addresses: readonly string[]): string[] {
 }
 
 async function handOver(ctx: Ctx<TestSendParams>, to: readonly string[], withinMs: number) {
-  const { smtp_config_id, template_id, subject, preheader, text_body, inline_css, variables, attachment_ids } =
-    ctx.params;
-  const html = ctx.params.body && (await bodyAsSent(companyOf(ctx), ctx.params.body, inline_css ?? false));
-  const content = { template_id, subject, body: html, preheader, text_body, variables, attachment_ids };
+  const { smtp_config_id, template_id, subject, preheader, text_body, variables, attachment_ids } = ctx.params;
+  const { design_text: _, ...made } = await asSent(companyOf(ctx), ctx.params);
+  const content = { template_id, subject, preheader, text_body, variables, attachment_ids, ...made };
   const given = Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
   const params = { ...given, smtp_config_id, to: [...to], within_ms: withinMs };
   return call(ctx, "smtp-sender.sendTests", params, { timeout: withinMs + ANSWER_MS });

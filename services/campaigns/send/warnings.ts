@@ -2,11 +2,12 @@
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../call.ts";
 import { domainOf } from "../../lib/address.ts";
-import type { Ctx } from "../../lib/caller.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { config } from "../../lib/config.ts";
 import { forbidden } from "../../lib/errors.ts";
 import { isLoopbackHost, isReservedDomain } from "../../lib/ssrf/local-host.ts";
 import type { Content } from "../contract-content.ts";
+import { asSent } from "./body-as-sent.ts";
 
 interface Server {
   sender_email: string;
@@ -50,9 +51,11 @@ export async function contentWarnings(
   to: { list_id: string | undefined; is_transactional: boolean },
 ): Promise<string[]> {
   const { list_id, is_transactional } = to;
-  const warningsOf = async ({ subject, body, preheader = null, text_body = null }: Content) => {
-    const texts = { subject, body, preheader, text_body, is_transactional };
+  const warningsOf = async (content: Content) => {
+    const { subject, body = "", preheader = null, text_body = null, design } = content;
     try {
+      const made = design ? await asSent(companyOf(ctx), content) : { body, text_body };
+      const { design_text: _, ...texts } = { subject, preheader, is_transactional, ...made };
       return (await call(ctx, "renderer.previewDraft", { ...texts, ...(list_id ? { list_id } : {}) })).warnings;
     } catch (error) {
       ctx.broker.logger.warn(`Content could not be checked, so the send is admitted: ${(error as Error).message}`);

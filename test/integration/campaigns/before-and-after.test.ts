@@ -185,6 +185,19 @@ describe("a test send", () => {
     const [mail] = await arrived();
     expect(mail!.html).toMatch(/Peek[\s\S]*<p style="color: ?red;?">One<\/p>/);
     expect(mail!.text).toContain("As text");
+    const blocks = [{ type: "heading", text: "Hi [[first_name]]" }];
+    const design = { version: 1, blocks: [{ type: "section", columns: [{ blocks }] }] };
+    const variables = { first_name: "Ann" };
+    await sendTest({ template_id: undefined, subject: "S", design, variables });
+    const designed = (await api.post(`${API}/templates/`, { name: "T", subject: "T", design })).body.id;
+    await sendTest({ template_id: designed, variables });
+    for (const made of (await arrived()).slice(1)) {
+      expect(made.html).toMatch(/<h1[^>]*>Hi Ann<\/h1>/);
+      expect(made.text).toMatch(/^Hi Ann\n/);
+    }
+    expect((await sendTest({ template_id: undefined, subject: "S", design: { version: 9, blocks } })).body).toEqual({
+      design: ["version: This version is not known."],
+    });
     expect((await sendTest({ preheader: "Peek" })).body).toEqual({
       preheader: ["Give either template_id, or subject and body."],
     });

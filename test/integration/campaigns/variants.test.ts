@@ -306,6 +306,64 @@ test("content of a campaign or a variant is used instead of a template, and no t
   expect(await templatesOf()).toEqual(own);
 });
 
+test("a design in a campaign's or a variant's content is what is sent, read, edited and duplicated; faults name their path", async () => {
+  const designOf = (text: unknown) => {
+    const blocks = [{ type: "heading", text }, { type: "footer" }];
+    return { version: 1, blocks: [{ type: "section", columns: [{ blocks }] }] };
+  };
+  const list_id = await newList(4);
+  const content = { subject: "Designed", preheader: "Peek", design: designOf("One [[first_name|default:friend]]") };
+  const variants = [
+    { percent: 50 },
+    { percent: 50, content: { subject: "Other", design: designOf("Two"), text_body: "Two, as text" } },
+  ];
+  const faultOf = async (fields: object) => (await send({ template_id: undefined, list_id, ...fields })).body;
+  const wrong = { subject: "S", design: designOf(5) };
+  const sentence = "design: blocks[0].columns[0].blocks[0].text: Not a valid string.";
+  expect(await faultOf({ content: wrong })).toEqual({ content: [sentence] });
+  expect(await faultOf({ content: { ...content, body: "<p>B</p>" } })).toEqual({
+    content: ["design: Give either design or body, not both."],
+  });
+  expect(await faultOf({ content: { subject: "S" } })).toEqual({ content: ["body: This field is required."] });
+  expect((await faultOf({ content, variants: [variants[0], { percent: 50, content: wrong }] })).variants).toEqual([
+    `Item at index 1: content: ${sentence}`,
+  ]);
+
+  const later = new Date(Date.now() + 3_600_000).toISOString();
+  const sending = { template_id: undefined, content, variants, list_id, scheduled_for: later };
+  const answer = await send(sending);
+  expect(answer).toMatchObject({ status: 201, body: { template_id: null, warnings: [] } });
+  const { id } = answer.body;
+  expect(await show(id)).toMatchObject({ design: content.design });
+  const listed = (await company.api.get(`${API}/campaigns/`)).body.results;
+  expect(listed.some((one: object) => "design" in one)).toBe(false);
+  const copied = async () => (await company.api.post(`${API}/campaigns/${id}/duplicate/`, {})).body;
+  const { scheduled_for: _, template_id: __, ...same } = sending;
+  expect((await copied()).body).toMatchObject(same);
+  expect((await copied()).body.content).toEqual(content);
+
+  const edit = (changes: object) => company.api.patch(`${API}/campaigns/${id}/`, changes);
+  expect((await edit({ design: designOf(5) })).body).toEqual({ design: [sentence.slice("design: ".length)] });
+  expect((await edit({ design: designOf("New"), body: "<p>B</p>" })).status).toBe(400);
+  expect((await edit({ body: "<p>HTML</p>" })).body).toMatchObject({ design: null });
+  expect((await copied()).body.content).toEqual({ ...content, design: undefined, body: "<p>HTML</p>" });
+  expect((await edit({ design: designOf("New"), preheader: null })).body).toMatchObject({ design: designOf("New") });
+  expect((await copied()).body.content).toEqual({ subject: "Designed", design: designOf("New") });
+  await query("update campaigns set scheduled_for = now() where id = $1", [id]);
+  await until(
+    () => show(id),
+    ({ status }) => status === "completed",
+  );
+  expect(counted()).toEqual({ Designed: 2, Other: 2 });
+  const mailOf = (subject: string) => readMail(Buffer.from(subjects()[subject]![0]!.raw, "latin1"));
+  const [first, second] = [await mailOf("Designed"), await mailOf("Other")];
+  expect(first.html).toMatch(/<h1[^>]*>New<\/h1>/);
+  expect(first.text).toMatch(/^New\n/);
+  expect(second.html).toMatch(/<h1[^>]*>Two<\/h1>/);
+  expect(second.text).toMatch(/^Two, as text/);
+  expect((await copied()).body).toMatchObject({ content: { design: designOf("New") }, variants });
+});
+
 test("comparing by untracked events causes a warning, and only one of two concurrent decisions is stored", async () => {
   await query("update companies set tracking_enabled = false where id = $1", [company.id]);
   const answer = await send({ list_id: await newList(10), variants: TWO, winner: OPENS });

@@ -140,7 +140,9 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
   // The server now refuses her address, quoting it.
   refusal = `550 5.7.1 <${ANN}>: not today`;
   const urgent = { is_transactional: true, ...receipt };
-  await send("custom", { ...urgent, receivers: [{ email: BOB, bcc: [ANN] }, { email: ANN }] });
+  const columns = [{ blocks: [{ type: "heading", text: `Dear ${ANN}` }] }];
+  const design = { version: 1, blocks: [{ type: "section", columns }] };
+  await send("custom", { ...urgent, body: undefined, design, receivers: [{ email: BOB, bcc: [ANN] }, { email: ANN }] });
   refusal = `550 5.1.1 <${ANN}>: no such user here`;
   await send("custom", { ...urgent, receivers: [{ email: ANN }] });
   await until(

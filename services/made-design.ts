@@ -1,15 +1,15 @@
 /** Makes the HTML and the text part of a design. Both are stored with it, so that sending needs neither. */
-import { readDesignSource } from "../../models/statements/read-design-source.ts";
-import { designErrors, savedAt } from "../lib/design/check.ts";
-import { mjmlOf, textOf } from "../lib/design/compile.ts";
-import type { Design } from "../lib/design/design.ts";
-import { referenceErrors } from "../lib/design/saved.ts";
-import { notFound } from "../lib/errors.ts";
-import { htmlOf } from "../lib/made-html/make-html.ts";
-import { LARGE_BODY, textErrors } from "../lib/template/template-errors.ts";
-import { TaskLimitExceeded, workers } from "../lib/workers/workers.ts";
+import { readDesignSource } from "../models/statements/read-design-source.ts";
+import { designErrors, savedAt } from "./lib/design/check.ts";
+import { mjmlOf, textOf } from "./lib/design/compile.ts";
+import type { Design } from "./lib/design/design.ts";
+import { referenceErrors } from "./lib/design/saved.ts";
+import { notFound } from "./lib/errors.ts";
+import { htmlOf } from "./lib/made-html/make-html.ts";
+import { LARGE_BODY, textErrors } from "./lib/template/template-errors.ts";
+import { TaskLimitExceeded, workers } from "./lib/workers/workers.ts";
 
-const FILE = new URL("../lib/design/design-errors-task.ts", import.meta.url).href;
+const FILE = new URL("./lib/design/design-errors-task.ts", import.meta.url).href;
 
 export type Made =
   | { html: string; text: string | null; errors?: undefined }
