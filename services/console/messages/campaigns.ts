@@ -167,6 +167,7 @@ export const campaigns = {
     timeOfRecipients: "Time (by each recipient's own clock)",
     subject: "Subject",
     subjectHint: "Variables such as [[first_name]] stay as they are.",
+    designHint: "This is the HTML of a design. Changing it replaces the design.",
     template: "Template",
     keepTemplate: "Keep the version from when it was scheduled",
     templateHint: "Choosing a template uses its current version, even if it is the same template.",

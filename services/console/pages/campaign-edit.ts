@@ -15,8 +15,9 @@ type Changes = Omit<ParamsOf<"campaigns.update">, "id">;
 const MAX_CHOICES = 100;
 const CHOICES = { page_size: MAX_CHOICES, ordering: "name" };
 
-const bodyOf = async (visit: CompanyVisit): Promise<string | null> =>
-  (await callUnder(visit, "campaigns.ownText", { id: campaignId(visit) })).body;
+type OwnText = Pick<ReturnsOf<"campaigns.ownText">, "body" | "preheader">;
+
+const ownTextOf = (visit: CompanyVisit) => callUnder(visit, "campaigns.ownText", { id: campaignId(visit) });
 
 const readCampaign = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: campaignId(visit) });
 
@@ -34,9 +35,9 @@ const requireEditor = ({ company: { role } }: CompanyVisit) => requirePermission
 
 async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   requireEditor(visit);
-  const [campaign, body, templates, lists, segments] = await Promise.all([
+  const [campaign, own, templates, lists, segments] = await Promise.all([
     readCampaign(visit),
-    bodyOf(visit),
+    ownTextOf(visit),
     callIn(visit, "renderer.listTemplates", CHOICES),
     callIn(visit, "subscribers.listLists", CHOICES),
     callIn(visit, "subscribers.listSegments", CHOICES),
@@ -50,7 +51,8 @@ async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
       typed: {
         name: campaign.name,
         subject: campaign.subject,
-        body,
+        preheader: own.preheader ?? "",
+        body: own.body,
         scheduled_for: await clockOf(visit, campaign),
         ...visit.form,
       },
@@ -58,7 +60,8 @@ async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
       lists: lists.results,
       segments: segments.results,
       zone: visit.company.timezone,
-      isWritten: body !== null,
+      isWritten: own.body !== null,
+      isDesigned: own.design !== null,
       isToList: campaign.campaign_type === "to_list",
       isScheduled: campaign.status === "scheduled",
       here: campaignPath(visit, "edit"),
@@ -75,13 +78,19 @@ const withoutReturns = (text: string) => text.replaceAll("\r\n", "\n").trim();
 const AUDIENCE = /^(list|segment):([0-9a-f-]{36})$/i;
 
 /** Returns only changed fields: an unchanged field in the request could remove settings of a variant. */
-export function changesOf(form: Record<string, string>, campaign: Campaign, before: string | null = null): Changes {
+export function changesOf(
+  form: Record<string, string>,
+  campaign: Campaign,
+  { body: before, preheader: peek }: OwnText = { body: null, preheader: null },
+): Changes {
   const { name = "", subject = "", template = "", audience = "" } = form;
   const body = htmlOfTyped(form.body ?? before ?? "");
+  const preheader = (form.preheader ?? peek ?? "").trim();
   const [, kind, id] = AUDIENCE.exec(audience) ?? [];
   return {
     ...(name === campaign.name ? {} : { name }),
     ...(subject === campaign.subject ? {} : { subject }),
+    ...(before === null || preheader === (peek ?? "").trim() ? {} : { preheader: preheader || null }),
     ...(before === null || template !== "" || withoutReturns(body) === withoutReturns(before) ? {} : { body }),
     ...(template === "" ? {} : { template_id: template }),
     ...(kind === "list" ? { list_id: id! } : kind === "segment" ? { segment_id: id! } : {}),
@@ -103,7 +112,7 @@ export const editCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> =>
       requireEditor(visit);
       const campaign = await readCampaign(visit);
       const changes = {
-        ...changesOf(visit.form, campaign, await bodyOf(visit)),
+        ...changesOf(visit.form, campaign, await ownTextOf(visit)),
         ...(await newTimeOf(visit, campaign)),
       };
       const { id } = await callIn(visit, "campaigns.update", { id: campaign.id, ...changes });

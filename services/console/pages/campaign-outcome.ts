@@ -4,7 +4,7 @@ import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";
 import { type CompanyVisit, callUnder } from "../request.ts";
 
-type Campaign = ReturnsOf<"campaigns.get">;
+type Campaign = ReturnsOf<"campaigns.list">["results"][number];
 type Analytics = ReturnsOf<"tracking.analytics">;
 
 const t = messages.campaigns;

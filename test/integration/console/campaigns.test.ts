@@ -313,6 +313,12 @@ test("the text of a scheduled campaign is edited in place, and stays unchanged i
   expect([faulty.status, /id="wrong-body"/.test(faulty.html)]).toEqual([400, true]);
   expect(await browser.send(at(`${id}/edit`), { ...fields, body: "<p>Three</p>" })).toMatchObject({ status: 303 });
   expect(await contentOf()).toEqual({ subject: "Newer", preheader: "Peek", body: "<p>Three</p>" });
+  const peek = { ...fields, body: "<p>Three</p>", preheader: " Look " };
+  expect(await browser.send(at(`${id}/edit`), peek)).toMatchObject({ status: 303 });
+  expect(await contentOf()).toEqual({ subject: "Newer", preheader: "Look", body: "<p>Three</p>" });
+  expect((await browser.open(at(`${id}/edit`))).html).toContain('value="Look"');
+  await browser.send(at(`${id}/edit`), { ...peek, preheader: "" });
+  expect(await contentOf()).toEqual({ subject: "Newer", body: "<p>Three</p>" });
   await browser.send(at(`${id}/edit`), { ...fields, body: "<p>Three</p>", template });
   expect((await read(id)).template_id).toBe(template);
   expect((await browser.open(at(`${id}/edit`))).html).not.toContain("</textarea>");
