@@ -11,6 +11,9 @@ const Link = Type.Object({
     }),
   ),
   kind: Described(OneOf("link", "image"), "Use of the address in the mail."),
+  path: Type.Optional(
+    Described(Type.String(), "Place of the address in the design.", "blocks[1].columns[0].blocks[2].href"),
+  ),
   ok: Type.Boolean({ description: "True if the final response, after at most five redirects, is a success." }),
 });
 

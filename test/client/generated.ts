@@ -107,9 +107,9 @@ export type WebhookEvent = {
 /** One send: its content, audience, mail server and progress. */
 export type Campaign = {
   id: Id;
-  name: NameOfCampaign;
+  name: NameOfListCampaigns;
   campaign_type: CampaignType;
-  status: StatusOfCampaign;
+  status: Status;
   total_emails: TotalEmails;
   sent_count: SentCount;
   failed_count: FailedCount;
@@ -117,11 +117,11 @@ export type Campaign = {
   scheduled_for: ScheduledFor;
   timezone: Timezone;
   next_zone_at: NextZoneAt;
-  error: ErrorOfCampaign;
-  subject: SubjectOfCampaign;
-  template_id: TemplateIdOfCampaign;
-  list_id: ListIdOfCampaign;
-  segment_id: SegmentIdOfCampaign;
+  error: ErrorOfListCampaigns;
+  subject: Subject;
+  template_id: TemplateId;
+  list_id: ListId;
+  segment_id: SegmentId;
   smtp_config_id: SmtpConfigId;
   is_transactional: IsTransactional;
   variants: Variants;
@@ -132,14 +132,16 @@ export type Campaign = {
   clicks: Clicks;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
+  /** Extension. Design that the campaign's own content was made from; null for a template or HTML. Not in lists. */
+  design: Design | null;
 };
 
 /** A campaign with its sources. */
 export type NewCampaign = {
   id: Id;
-  name: NameOfCampaign;
+  name: NameOfListCampaigns;
   campaign_type: CampaignType;
-  status: StatusOfCampaign;
+  status: Status;
   total_emails: TotalEmails;
   sent_count: SentCount;
   failed_count: FailedCount;
@@ -147,11 +149,11 @@ export type NewCampaign = {
   scheduled_for: ScheduledFor;
   timezone: Timezone;
   next_zone_at: NextZoneAt;
-  error: ErrorOfCampaign;
-  subject: SubjectOfCampaign;
-  template_id: TemplateIdOfCampaign;
-  list_id: ListIdOfCampaign;
-  segment_id: SegmentIdOfCampaign;
+  error: ErrorOfListCampaigns;
+  subject: Subject;
+  template_id: TemplateId;
+  list_id: ListId;
+  segment_id: SegmentId;
   smtp_config_id: SmtpConfigId;
   is_transactional: IsTransactional;
   variants: Variants;
@@ -1501,12 +1503,12 @@ export type Term = string;
 export type Content = string;
 
 /** Template to use. */
-export type TemplateId = string;
+export type TemplateIdOfSendToList = string;
 
 /** Subject of the mail. Templates may contain variables. */
-export type Subject = string;
+export type SubjectOfSendToList = string;
 
-/** The mail in HTML, with variables. */
+/** The mail in HTML, with variables. Required without `design`. */
 export type BodyOfSendToList = string;
 
 /** Preview text shown after the subject in the inbox, hidden in the mail itself. Variables are allowed; their values are always treated as text. Not part of the text version. */
@@ -1522,7 +1524,7 @@ export type InlineCss = boolean;
 export type ListIdOfSendToList = string;
 
 /** Segment to send to. */
-export type SegmentId = string;
+export type SegmentIdOfSendToList = string;
 
 /** Start time; null: now. */
 export type ScheduledFor = string | null;
@@ -1648,7 +1650,7 @@ export type SubscriberIds = string[];
 /** Extension. In place of `subscriber_ids`: all subscribers that `GET /api/emails/subscribers/` lists with these parameters; `{}` is everybody. They are changed in slices, each in a transaction of its own. */
 export type Filter = {
   search?: Search;
-  status?: Status;
+  status?: StatusOfDeleteSubscribers;
   list?: ListOfDeleteSubscribers;
 };
 
@@ -1656,7 +1658,7 @@ export type Filter = {
 export type Search = string;
 
 /** Only subscribers with this status. Repeat it for several values. */
-export type Status =
+export type StatusOfDeleteSubscribers =
   | "active"
   | "unconfirmed"
   | "unsubscribed"
@@ -1846,6 +1848,124 @@ export type Algorithm = "rsa" | "ed25519";
 /** Name of the check. */
 export type NameOfGetDeliverability = "spf" | "dkim" | "dmarc" | "alignment" | "mx" | "links" | "bounce_address";
 
+/** Name; not shown to recipients. */
+export type NameOfListCampaigns = string;
+
+/** Kind of send that created it. */
+export type CampaignType = "to_list" | "to_receivers" | "custom";
+
+/** `scheduled`, `pending` (recipients are being prepared), `sending`, then `completed`, `partial`, `failed` or `cancelled`. */
+export type Status = "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
+
+/** Number of recipients with a mail. */
+export type TotalEmails = number;
+
+/** Mails accepted by a mail server. */
+export type SentCount = number;
+
+/** Recipients without an accepted mail: refused, in doubt, or not tried. */
+export type FailedCount = number;
+
+/** Receivers who were suppressed, unsubscribed or unconfirmed when the campaign started. Not part of `total_emails`. Receivers named in a request are sent emails with the status `suppressed`; those of a list or segment are only counted. */
+export type SuppressedCount = number;
+
+/** `recipient`: `scheduled_for` is in each recipient's time zone. Null: one instant for all. */
+export type Timezone = "recipient" | null;
+
+/** For a campaign in recipients' time zones: when the next recipients' time comes; while scheduled, the earliest possible start. Null if no more recipients wait. */
+export type NextZoneAt = string | null;
+
+/** Why the campaign stopped automatically, how many recipients exceeded the monthly quota, or what it waits for: the SMTP server's last reply, limits that cannot be counted while Redis is unavailable, warm-up, or the winning variant. */
+export type ErrorOfListCampaigns = string | null;
+
+/** As sent, with variables. */
+export type Subject = string;
+
+/** Template to use. */
+export type TemplateId = string | null;
+
+/** List to send to. */
+export type ListId = string | null;
+
+/** Segment to send to. */
+export type SegmentId = string | null;
+
+/** Extension. Variants of an A/B test; empty without a test. */
+export type Variants = {
+  index: Index;
+  subject: SubjectOfListCampaigns;
+  template_id: TemplateIdOfListCampaigns;
+  percent: Percent;
+}[];
+
+/** From 0, in the order of the request. */
+export type Index = number;
+
+/** As written, with variables. */
+export type SubjectOfListCampaigns = string;
+
+/** Template to use; null for content of its own. */
+export type TemplateIdOfListCampaigns = string | null;
+
+/** Extension. Decision on the winning variant for the other recipients; null without a winner. */
+export type Winner = {
+  metric: Metric;
+  after_minutes: AfterMinutes;
+  index: IndexOfListCampaigns;
+  due_at: DueAt;
+  decided_at: DecidedAt;
+} | null;
+
+/** Winning variant; null until decided. */
+export type IndexOfListCampaigns = number | null;
+
+/** Time of the decision; null until every test recipient has been tried. */
+export type DueAt = string | null;
+
+/** Time when it was decided; null until then. */
+export type DecidedAt = string | null;
+
+/** Time when the first recipients were prepared. */
+export type StartedAt = string | null;
+
+/** Time of the end of sending. */
+export type FinishedAt = string | null;
+
+/** How many of the recipients opened it; machines are not counted. Null for a campaign without individual tracking. */
+export type Opens = number | null;
+
+/** How many of the recipients clicked; machines are not counted. Null for a campaign without individual tracking. */
+export type Clicks = number | null;
+
+export type ResumeCampaignBody = {
+  id: Id;
+  name: NameOfListCampaigns;
+  campaign_type: CampaignType;
+  status: Status;
+  total_emails: TotalEmails;
+  sent_count: SentCount;
+  failed_count: FailedCount;
+  suppressed_count: SuppressedCount;
+  scheduled_for: ScheduledFor;
+  timezone: Timezone;
+  next_zone_at: NextZoneAt;
+  error: ErrorOfListCampaigns;
+  subject: Subject;
+  template_id: TemplateId;
+  list_id: ListId;
+  segment_id: SegmentId;
+  smtp_config_id: SmtpConfigId;
+  is_transactional: IsTransactional;
+  variants: Variants;
+  winner: Winner;
+  started_at: StartedAt;
+  finished_at: FinishedAt;
+  opens: Opens;
+  clicks: Clicks;
+  created_at: CreatedAt;
+  updated_at: UpdatedAt;
+};
+
 /** https, without credentials. */
 export type Url = string;
 
@@ -1999,14 +2119,14 @@ export type SubscribePubliclyBody = {
   email: Email;
   first_name?: FirstName;
   last_name?: LastName;
-  list_id?: ListId;
+  list_id?: ListIdOfSubscribePublicly;
   redirect_url?: RedirectUrl;
   website?: Website;
   contact_url_2?: ContactUrl2;
 };
 
 /** List to join. */
-export type ListId = string;
+export type ListIdOfSubscribePublicly = string;
 
 /** Redirect after a form (303): http or https, on a host of the company's `form_hosts`. */
 export type RedirectUrl = string;
@@ -2247,95 +2367,6 @@ export type SubscriberId = string;
 
 /** Lists joined. */
 export type ListsOfOnSubscribed = string[];
-
-/** Name; not shown to recipients. */
-export type NameOfCampaign = string;
-
-/** Kind of send that created it. */
-export type CampaignType = "to_list" | "to_receivers" | "custom";
-
-/** `scheduled`, `pending` (recipients are being prepared), `sending`, then `completed`, `partial`, `failed` or `cancelled`. */
-export type StatusOfCampaign = "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
-
-/** Number of recipients with a mail. */
-export type TotalEmails = number;
-
-/** Mails accepted by a mail server. */
-export type SentCount = number;
-
-/** Recipients without an accepted mail: refused, in doubt, or not tried. */
-export type FailedCount = number;
-
-/** Receivers who were suppressed, unsubscribed or unconfirmed when the campaign started. Not part of `total_emails`. Receivers named in a request are sent emails with the status `suppressed`; those of a list or segment are only counted. */
-export type SuppressedCount = number;
-
-/** `recipient`: `scheduled_for` is in each recipient's time zone. Null: one instant for all. */
-export type Timezone = "recipient" | null;
-
-/** For a campaign in recipients' time zones: when the next recipients' time comes; while scheduled, the earliest possible start. Null if no more recipients wait. */
-export type NextZoneAt = string | null;
-
-/** Why the campaign stopped automatically, how many recipients exceeded the monthly quota, or what it waits for: the SMTP server's last reply, limits that cannot be counted while Redis is unavailable, warm-up, or the winning variant. */
-export type ErrorOfCampaign = string | null;
-
-/** As sent, with variables. */
-export type SubjectOfCampaign = string;
-
-/** Template to use. */
-export type TemplateIdOfCampaign = string | null;
-
-/** List to send to. */
-export type ListIdOfCampaign = string | null;
-
-/** Segment to send to. */
-export type SegmentIdOfCampaign = string | null;
-
-/** Extension. Variants of an A/B test; empty without a test. */
-export type Variants = {
-  index: Index;
-  subject: Subject2;
-  template_id: TemplateId2;
-  percent: Percent;
-}[];
-
-/** From 0, in the order of the request. */
-export type Index = number;
-
-/** As written, with variables. */
-export type Subject2 = string;
-
-/** Template to use; null for content of its own. */
-export type TemplateId2 = string | null;
-
-/** Extension. Decision on the winning variant for the other recipients; null without a winner. */
-export type Winner = {
-  metric: Metric;
-  after_minutes: AfterMinutes;
-  index: IndexOfCampaign;
-  due_at: DueAt;
-  decided_at: DecidedAt;
-} | null;
-
-/** Winning variant; null until decided. */
-export type IndexOfCampaign = number | null;
-
-/** Time of the decision; null until every test recipient has been tried. */
-export type DueAt = string | null;
-
-/** Time when it was decided; null until then. */
-export type DecidedAt = string | null;
-
-/** Time when the first recipients were prepared. */
-export type StartedAt = string | null;
-
-/** Time of the end of sending. */
-export type FinishedAt = string | null;
-
-/** How many of the recipients opened it; machines are not counted. Null for a campaign without individual tracking. */
-export type Opens = number | null;
-
-/** How many of the recipients clicked; machines are not counted. Null for a campaign without individual tracking. */
-export type Clicks = number | null;
 
 /** `hard`: the mailbox does not exist; `soft`: temporary problem; `block`: the server refuses the sender. */
 export type BounceType = "hard" | "soft" | "block" | null;
@@ -2679,17 +2710,18 @@ export interface Operations {
         attachment_ids?: AttachmentIds;
         is_transactional?: IsTransactional;
         utm?: Utm;
-        template_id?: TemplateId;
-        /** Extension. Content of this campaign alone, in place of a template; checked like one. */
+        template_id?: TemplateIdOfSendToList;
+        /** Extension. Content of this campaign alone, in place of a template; checked like one. Requires exactly one of `body` and `design`. */
         content?: {
-          subject: Subject;
-          body: BodyOfSendToList;
+          subject: SubjectOfSendToList;
+          body?: BodyOfSendToList;
+          design?: Design;
           preheader?: Preheader;
           text_body?: TextBody;
           inline_css?: InlineCss;
         };
         list_id?: ListIdOfSendToList;
-        segment_id?: SegmentId;
+        segment_id?: SegmentIdOfSendToList;
         scheduled_for?: ScheduledFor;
         /** Requires `scheduled_for`. Its wall-clock time (`09:00`, whatever the offset) is taken in each recipient's time zone: the subscriber's attribute `timezone` (an IANA name such as `Europe/Berlin`), or the company's. Where that time has already passed, the mail is sent at once. The campaign is `sending` from the first time zone that has recipients. Recipients and their time zones are fixed then: later members of the list do not get it, and nobody gets it twice. A time skipped by a change to daylight saving time moves forward by the skipped hour; of a repeated time the second one counts. */
         timezone?: "recipient" | null;
@@ -2702,8 +2734,9 @@ export interface Operations {
               template_id?: string;
               /** Overrides the campaign's template or content, in place of a `template_id`. */
               content?: {
-                subject: Subject;
-                body: BodyOfSendToList;
+                subject: SubjectOfSendToList;
+                body?: BodyOfSendToList;
+                design?: Design;
                 preheader?: Preheader;
                 text_body?: TextBody;
                 inline_css?: InlineCss;
@@ -2730,7 +2763,7 @@ export interface Operations {
         attachment_ids?: AttachmentIds;
         is_transactional?: IsTransactional;
         utm?: Utm;
-        template_id: TemplateId;
+        template_id: TemplateIdOfSendToList;
         receivers: Receivers;
         scheduled_for?: ScheduledFor;
       };
@@ -2747,8 +2780,9 @@ export interface Operations {
         attachment_ids?: AttachmentIds;
         is_transactional?: IsTransactional;
         utm?: Utm;
-        subject: Subject;
-        body: BodyOfSendToList;
+        subject: SubjectOfSendToList;
+        body?: BodyOfSendToList;
+        design?: Design;
         preheader?: Preheader;
         text_body?: TextBody;
         inline_css?: InlineCss;
@@ -2774,6 +2808,7 @@ export interface Operations {
         subject?: string;
         /** HTML with template tags. */
         body?: string;
+        design?: Design;
         preheader?: Preheader;
         text_body?: TextBody;
         inline_css?: InlineCss;
@@ -3763,7 +3798,9 @@ export interface Operations {
       };
       body: {
         subject: SubjectOfCreateTemplate;
-        body: BodyOfCreateTemplate;
+        /** The mail in HTML, with variables. Required without `design`. */
+        body?: string;
+        design?: Design;
       };
     };
     answer: {
@@ -3779,6 +3816,8 @@ export interface Operations {
         status: number | null;
         /** Use of the address in the mail. */
         kind: "link" | "image";
+        /** Place of the address in the design. */
+        path?: string;
         /** True if the final response, after at most five redirects, is a success. */
         ok: boolean;
       }[];
@@ -4312,7 +4351,34 @@ export interface Operations {
       next: NextPage;
       previous: PreviousPage;
       /** The entries of this page. */
-      results: Campaign[];
+      results: {
+        id: Id;
+        name: NameOfListCampaigns;
+        campaign_type: CampaignType;
+        status: Status;
+        total_emails: TotalEmails;
+        sent_count: SentCount;
+        failed_count: FailedCount;
+        suppressed_count: SuppressedCount;
+        scheduled_for: ScheduledFor;
+        timezone: Timezone;
+        next_zone_at: NextZoneAt;
+        error: ErrorOfListCampaigns;
+        subject: Subject;
+        template_id: TemplateId;
+        list_id: ListId;
+        segment_id: SegmentId;
+        smtp_config_id: SmtpConfigId;
+        is_transactional: IsTransactional;
+        variants: Variants;
+        winner: Winner;
+        started_at: StartedAt;
+        finished_at: FinishedAt;
+        opens: Opens;
+        clicks: Clicks;
+        created_at: CreatedAt;
+        updated_at: UpdatedAt;
+      }[];
       count_estimated?: CountEstimated;
     };
   };
@@ -4345,11 +4411,14 @@ export interface Operations {
         name?: Name;
         /** New start time. */
         scheduled_for?: string;
-        template_id?: TemplateId;
+        template_id?: TemplateIdOfSendToList;
         list_id?: ListIdOfSendToList;
-        segment_id?: SegmentId;
-        subject?: Subject;
-        body?: BodyOfSendToList;
+        segment_id?: SegmentIdOfSendToList;
+        subject?: SubjectOfSendToList;
+        /** The mail in HTML, with variables. */
+        body?: string;
+        preheader?: Preheader;
+        design?: Design;
         attachment_ids?: AttachmentIds;
       };
     };
@@ -4395,7 +4464,7 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: Campaign;
+    answer: ResumeCampaignBody;
   };
   /** Cancel a scheduled campaign */
   cancelCampaign: {
@@ -4409,7 +4478,7 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: Campaign;
+    answer: ResumeCampaignBody;
   };
   /** Stop a campaign */
   stopCampaign: {
@@ -4423,7 +4492,7 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: Campaign;
+    answer: ResumeCampaignBody;
   };
   /** Resend a campaign to people who did not open it */
   resendCampaign: {

@@ -118,6 +118,7 @@ export const templates = {
   fields: {
     subject: "Subject",
     preheader: "Preview text",
+    design: "Design",
     body: "Content",
     text_body: "Text part",
     inline_css: "Inline CSS",

@@ -1,6 +1,8 @@
 /** Versions of a template, their differences, and restoring one. */
 import type { ReturnsOf } from "../../contracts.ts";
+import type { Design } from "../../lib/design/design.ts";
 import { notFound } from "../../lib/errors.ts";
+import { linesOf } from "../design-lines.ts";
 import { type ContextLine, diffOf, withContext } from "../line-diff.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
@@ -27,7 +29,7 @@ export async function versionsPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-const FIELDS = ["subject", "preheader", "body", "text_body", "inline_css"] as const;
+const FIELDS = ["subject", "preheader", "design", "body", "text_body", "inline_css"] as const;
 
 interface Difference {
   label: string;
@@ -35,16 +37,21 @@ interface Difference {
 }
 
 function textOf(version: Version, field: (typeof FIELDS)[number]): string {
+  if (field === "design") return version.design ? linesOf(version.design as unknown as Design) : "";
   if (field !== "inline_css") return version[field] ?? "";
   return version.inline_css ? messages.templates.yes : messages.templates.no;
 }
 
-/** Returns the differences, by field. */
-const differencesOf = (before: Version, after: Version): Difference[] =>
-  FIELDS.map((field) => ({
-    label: messages.templates.fields[field],
-    lines: withContext(diffOf(textOf(before, field), textOf(after, field))),
-  })).filter(({ lines }) => lines.length > 0);
+/** Returns the differences, by field. The HTML of designs differs wherever these do. */
+function differencesOf(before: Version, after: Version): Difference[] {
+  const isRedesigned = before.design && after.design && textOf(before, "design") !== textOf(after, "design");
+  return FIELDS.filter((field) => !(field === "body" && isRedesigned))
+    .map((field) => ({
+      label: messages.templates.fields[field],
+      lines: withContext(diffOf(textOf(before, field), textOf(after, field))),
+    }))
+    .filter(({ lines }) => lines.length > 0);
+}
 
 const numberOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;

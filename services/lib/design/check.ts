@@ -166,6 +166,13 @@ export function* walk(blocks: readonly Block[], path = "blocks", depth = 1): Gen
   }
 }
 
+/** Every text and address of a valid design with its path, top down. */
+export function* textsIn(blocks: readonly Block[]): Generator<[path: string, text: string, field: Field]> {
+  for (const [block, path] of walk(blocks)) {
+    if (isKind(block.type)) yield* fieldTexts(BLOCKS[block.type], block as Record<string, unknown>, path);
+  }
+}
+
 /** Levels of JSON; the validator would exhaust the stack at some hundred. */
 const MAX_LEVELS = 64;
 

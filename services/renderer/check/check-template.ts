@@ -1,11 +1,15 @@
 /** A template before it is used: what saving it would warn of, how large it is, where its links lead, what a filter says. */
 import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { textsIn } from "../../lib/design/check.ts";
+import type { Design } from "../../lib/design/design.ts";
 import { type FieldErrors, invalid } from "../../lib/errors.ts";
 import type { Static } from "../../lib/shapes.ts";
-import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
+import { subjectErrors } from "../../lib/template/template-errors.ts";
 import { UnusableTemplate } from "../content.ts";
 import type { TemplateCheck } from "../contract-check.ts";
+import type { contract } from "../contract-templates.ts";
 import { bodyFacts, pageBodies } from "../heavy.ts";
+import { contentAfter, contentErrors } from "../template-content.ts";
 import { templateWarnings } from "../warnings.ts";
 import { checkLinks } from "./check-links.ts";
 import { sampleMail } from "./sample-mail.ts";
@@ -18,15 +22,33 @@ const FILTER_MS = 15_000;
 /** Addresses of these alone can be asked. */
 const isWholeAddress = (link: string) => /^https?:\/\//i.test(link) && !link.includes("[[");
 
+type Checked = Static<(typeof contract)["checkTemplate"]["params"]>;
+
 /** Errors as when saving a template without MJML. */
 export const checkErrors = async (
-  ctx: Ctx<{ subject: string; body: string }>,
-  isValid: (field: "subject" | "body") => boolean,
+  ctx: Ctx<Checked>,
+  isValid: (field: keyof Checked) => boolean,
 ): Promise<FieldErrors> => {
-  const subject = isValid("subject") ? subjectErrors(ctx.params.subject) : [];
-  const body = isValid("body") ? await bodyErrors(companyOf(ctx), ctx.params.body) : [];
-  return { ...(subject.length > 0 && { subject }), ...(body.length > 0 && { body }) };
+  const { params } = ctx;
+  const subject = isValid("subject") ? subjectErrors(params.subject) : [];
+  const written = {
+    ...(isValid("body") ? { body: params.body } : {}),
+    ...(isValid("design") ? { design: params.design } : {}),
+  };
+  const isMissing = params.body === undefined && params.design === undefined;
+  return {
+    ...(subject.length > 0 && { subject }),
+    ...(isMissing ? { body: ["This field is required."] } : await contentErrors(companyOf(ctx), null, written)),
+  };
 };
+
+/** Place of an address in the design; undefined if the brand or a saved block has it. */
+function pathOf(design: Record<string, unknown> | undefined, url: string): string | undefined {
+  for (const [path, text, field] of design ? textsIn((design as unknown as Design).blocks) : []) {
+    if (text === url || (field.kind === "html" && text.includes(url))) return path;
+  }
+  return undefined;
+}
 
 type Log = (error: unknown) => void;
 
@@ -45,10 +67,11 @@ async function scoreOrNull(
 
 export async function checkTemplate(
   companyId: string,
-  { subject, body }: { subject: string; body: string },
+  { subject, body: written = "", design }: Checked,
   onFilterFailure: Log,
 ): Promise<Static<typeof TemplateCheck>> {
   const end = AbortSignal.timeout(LINKS_MS);
+  const { body = written } = design ? await contentAfter(companyId, null, { design }) : {};
   // Content added below the body is ours.
   const source = { subject, body, companyName: "", footerText: "", isTransactional: true };
   const size = Buffer.byteLength(body);
@@ -60,9 +83,14 @@ export async function checkTemplate(
       checkLinks(companyId, [...links.filter(isWholeAddress), ...facts.images], end),
       scoreOrNull(companyId, { subject, body }, onFilterFailure),
     ]);
+    const pathIn = (url: string) => {
+      const path = pathOf(design, url);
+      return path === undefined ? {} : { path };
+    };
     const followed = new Set(links);
     const kinds = checked.map((one) => ({
       ...one,
+      ...pathIn(one.url),
       kind: followed.has(one.url) ? ("link" as const) : ("image" as const),
     }));
     return { warnings, size, links: kinds, spam };

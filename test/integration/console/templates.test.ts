@@ -137,6 +137,32 @@ test("versions are listed, compared by line, and restored as the newest", async 
   expect((await browser.send(`${path}/x/restore`)).status).toBeGreaterThanOrEqual(400);
 });
 
+test("versions with designs are compared by block and setting", async () => {
+  const designOf = (text: string, ...more: object[]) => {
+    const paragraph = { type: "paragraph", content: [{ type: "text", text: "Read on" }] };
+    const blocks = [
+      { type: "heading", text },
+      { type: "if", variable: "vip", blocks: [{ type: "text", content: { type: "doc", content: [paragraph] } }] },
+      ...more,
+    ];
+    return { version: 1, settings: { width: 640 }, blocks: [{ type: "section", columns: [{ blocks }] }] };
+  };
+  const id = await make({ body: undefined, design: designOf("Six books") });
+  const path = at(`templates/${id}/versions`);
+  const button = { type: "button", text: "Shop", href: "https://lantern.example/" };
+  await company.api.patch(`/api/emails/templates/${id}/`, { design: designOf("Seven books", button) });
+  const { html } = await browser.open(`${path}/1`);
+  expect(html).toMatch(/<h3[^>]*>Design</);
+  expect(html).not.toMatch(/<h3[^>]*>Content</);
+  expect(html).toMatch(/<del> *Text: Six books<\/del>/);
+  expect(html).toMatch(/<ins> *Text: Seven books<\/ins>/);
+  expect(html).toMatch(/<ins> *Button<\/ins>/);
+  expect(html).toMatch(/<ins> *Link: https:\/\/lantern\.example\/<\/ins>/);
+  expect(html).toContain("Read on</span>");
+  await company.api.patch(`/api/emails/templates/${id}/`, { body: "<p>HTML</p>" });
+  expect((await browser.open(`${path}/3`)).html).toMatch(/<h3[^>]*>Design<[\s\S]*<h3[^>]*>Content</);
+});
+
 test("the frame shows the mail as a subscriber gets it, with its own CSP that allows no script", async () => {
   await company.api.post("/api/emails/subscribers/", {
     email: "grace@example.com",

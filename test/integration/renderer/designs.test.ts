@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, type TestCompany } from "../../support/client.ts";
+import { designs } from "../../support/designs.ts";
 
 const PATH = "/api/emails/templates/";
 
@@ -164,6 +166,49 @@ describe("a template's Markdown", () => {
       expect([status, body]).toEqual([400, errors]);
     }
   });
+});
+
+test("any design comes back unchanged, also from a version, and from a restored version and its copy", async () => {
+  const own = await newCompany(app, { plan: "unlimited" });
+  await fc.assert(
+    fc.asyncProperty(designs, async (design) => {
+      const made = await own.api.post(PATH, { ...input, design });
+      expect([made.status, made.body.design]).toEqual([201, design]);
+      const path = `${PATH}${made.body.id}/`;
+      const { body: read } = await own.api.get(path);
+      expect(read.design).toEqual(design);
+      expect((await own.api.patch(path, { body: "<p>HTML</p>" })).body.design).toBeNull();
+      expect((await own.api.get(`${path}versions/1/`)).body.design).toEqual(design);
+      const restored = (await own.api.post(`${path}versions/1/restore/`)).body;
+      expect(restored).toMatchObject({ design, body: read.body });
+      const copy = await own.api.post(PATH, { ...input, design: restored.design });
+      expect([copy.body.design, copy.body.body]).toEqual([design, read.body]);
+    }),
+    { numRuns: 40, interruptAfterTimeLimit: 8_000, markInterruptAsFailure: false },
+  );
+}, 30_000);
+
+test("a design is checked like a body, and each link names its place in the tree", async () => {
+  const check = (given: object) => company.api.post(`${PATH}check/`, { subject: "Hi", ...given });
+  const design = inColumn(
+    { type: "button", text: "Shop", href: "https://shop.invalid/books" },
+    { type: "html", html: '<p><a href="https://shop.invalid/tea">Tea</a> [[fist_name]]</p>' },
+  );
+  const { status, body } = await check({ design });
+  expect([status, body.links]).toEqual([
+    200,
+    [
+      expect.objectContaining({ url: "https://shop.invalid/books", path: "blocks[0].columns[0].blocks[0].href" }),
+      expect.objectContaining({ url: "https://shop.invalid/tea", path: "blocks[0].columns[0].blocks[1].html" }),
+    ],
+  ]);
+  expect(body.warnings).toEqual((await create({ subject: "Hi", design })).warnings);
+  expect(body.warnings).toContainEqual(expect.stringContaining("[[fist_name]]"));
+  expect((await check({ design: inColumn({ type: "heading", text: 5 }) })).body).toEqual({
+    design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."],
+  });
+  expect((await check({ design, body: "<p>A</p>" })).status).toBe(400);
+  expect((await check({})).body).toEqual({ body: ["This field is required."] });
 });
 
 test("updating designs gives those a new version whose mail the branding changes, and names those that cannot be made", async () => {
