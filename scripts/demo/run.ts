@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../services/lib/config.ts";
 import { connectOperator } from "../../services/operator/ask.ts";
 import { type Client, createClient } from "../../test/client/client.ts";
-import type { Analytics, Campaign } from "../../test/client/generated.ts";
+import type { Analytics, Campaign, NewCampaign } from "../../test/client/generated.ts";
 import { dataFolder, startService } from "../../test/support/service-process.ts";
 import { checkArrived } from "./check-arrived.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
@@ -81,7 +81,7 @@ async function importSubscribers(api: Client, listId: string): Promise<void> {
   say(`Imported ${created} subscribers in ${Math.round(performance.now() - started)} ms`);
 }
 
-async function launch(api: Client, mailbox: Mailbox): Promise<Campaign> {
+async function launch(api: Client, mailbox: Mailbox): Promise<NewCampaign> {
   const list = await api.createList({ body: { name: "Readers" } });
   await importSubscribers(api, list.id);
   const template = await api.createTemplate({ body: newsletter });

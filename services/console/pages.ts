@@ -48,6 +48,7 @@ import {
 } from "./pages/company.ts";
 import { checkPage, sendDraft, testDraft } from "./pages/compose/check.ts";
 import { checksPage } from "./pages/compose/checks.ts";
+import { draftStarters, draftVisualPage, saveDraftVisual } from "./pages/compose/design.ts";
 import { deleteDraft, draftsPage } from "./pages/compose/drafts.ts";
 import { fromPage, saveFrom } from "./pages/compose/from.ts";
 import { previewFrame } from "./pages/compose/preview.ts";
@@ -205,6 +206,8 @@ export const companyPages: Table<CompanyVisit> = {
   "campaigns/drafts/:id": { page: checkPage },
   "campaigns/drafts/:id/whom": { page: whomPage, form: saveWhom },
   "campaigns/drafts/:id/what": { page: whatPage, form: saveWhat },
+  "campaigns/drafts/:id/starters": { page: draftStarters },
+  "campaigns/drafts/:id/visual": { page: draftVisualPage, form: saveDraftVisual },
   "campaigns/drafts/:id/from": { page: fromPage, form: saveFrom },
   "campaigns/drafts/:id/when": { page: whenPage, form: saveWhen },
   "campaigns/drafts/:id/preview": { page: previewFrame },

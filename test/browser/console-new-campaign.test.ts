@@ -248,3 +248,48 @@ test("a campaign is created by keyboard and without JavaScript, from sign-in to 
       .toSorted(),
   ).toEqual(["ada@example.com", "grace@example.com"]);
 });
+
+test("a campaign's content is designed: a starter is opened in the visual editor, kept after each change, and sent", async () => {
+  const { company, list, smtp } = await world();
+  const body = { list_id: list, smtp_config_id: smtp };
+  const { id } = (await company.api.post(`${E}/drafts/`, { name: "Designed", kind: "to-list", body })).body;
+  const contentOf = async () => (await company.api.get(`${E}/drafts/${id}/`)).body.body.content;
+  const before = server.messages.length;
+  await open({ viewport: { width: 1440, height: 900 } }, async (page) => {
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(String(error)));
+    await signIn(page, company);
+    await page.goto(`${app.url}/app/${company.id}/campaigns/drafts/${id}/what`);
+    await page.getByLabel("Write it here").check();
+    await page.getByRole("textbox", { name: "Subject", exact: true }).fill("Books for [[first_name]]");
+    await page.getByRole("button", { name: "Design it" }).click();
+    await page.getByRole("heading", { name: "Choose a design" }).waitFor();
+    await page.getByRole("link", { name: "Start empty" }).click();
+    const heading = page.locator(".block.is-heading .ProseMirror").first();
+    await heading.click();
+    await page.keyboard.type("Six books");
+    await page.getByText("Saved just now").waitFor();
+    expect(await contentOf()).toMatchObject({ subject: "Books for [[first_name]]", design: { version: 1 } });
+    await page.reload();
+    await heading.getByText("Six books").waitFor();
+    await heading.click();
+    await page.keyboard.press("End");
+    await page.keyboard.type(" for winter");
+    await page.getByRole("tab", { name: "Email" }).click();
+    expect(await page.getByLabel("Template name").count()).toBe(0);
+    await page.getByLabel("Subject", { exact: true }).fill("");
+    await page.getByRole("button", { name: "Save and continue" }).click();
+    await page.getByRole("alert").getByText("This field is required.").waitFor();
+    await page.getByLabel("Subject", { exact: true }).fill("Winter");
+    await page.getByRole("button", { name: "Save and continue" }).click();
+    await page.getByRole("link", { name: "Change: What they get" }).click();
+    await page.getByRole("link", { name: "Edit design" }).waitFor();
+    await page.getByRole("button", { name: "Save and continue" }).click();
+    await page.frameLocator("iframe").getByText("Six books for winter").waitFor();
+    await page.getByRole("button", { name: "Send now" }).click();
+    await server.received(before + 2);
+    const { html, subject } = await simpleParser(Buffer.from(server.messages[before]!.raw, "latin1"));
+    expect([subject, html]).toEqual(["Winter", expect.stringMatching(/<h1[^>]*>Six books for winter<\/h1>/)]);
+    expect(faults).toEqual([]);
+  });
+});

@@ -10,9 +10,11 @@ export interface Mail {
 }
 
 export interface Boot {
+  /** True for the content of a campaign's draft, which is saved after each change. */
+  isCampaign: boolean;
   /** Null for a new template. */
   id: string | null;
-  /** The template's `updated_at`; null for a new one. */
+  /** The template's or draft's `updated_at`; null for a new one. */
   seen: string | null;
   mail: Mail;
   design: Design | null;
@@ -27,7 +29,9 @@ export interface Boot {
   icons: string;
   formToken: string;
   paths: {
-    templates: string;
+    /** Path before the id. */
+    root: string;
+    close: string;
     /** Path that saves a new template. */
     make: string;
     preview: string;

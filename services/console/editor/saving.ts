@@ -1,4 +1,7 @@
-/** Saves through the console: only this makes a version. A draft survives in the browser until then. */
+/**
+ * Saves through the console: only this makes a version of a template. Until then a draft survives in the browser. A
+ * campaign's content has no versions and is also saved after each change.
+ */
 import { visual as t } from "../messages/visual.ts";
 import type { Boot } from "./boot.ts";
 import { pathFrom } from "./document.ts";
@@ -9,6 +12,8 @@ interface Saved {
   id: string;
   updated_at: string;
   here: string;
+  /** The page after the editor. */
+  next?: string;
 }
 interface Refused {
   errors: Record<string, string[]>;
@@ -38,10 +43,17 @@ interface Draft {
   content: Content;
 }
 
+interface Sending {
+  /** The `updated_at` of the version to replace. */
+  overwrite?: string;
+  /** Without a click: reports no faults of the content. */
+  isAuto?: boolean;
+}
+
 const PAUSE_MS = 800;
 
 export function saving(boot: Boot, store: Store): Saving {
-  const keyOf = (id: string | null) => `flockmail:draft:${boot.paths.templates}:${id ?? "new"}`;
+  const keyOf = (id: string | null) => `flockmail:draft:${boot.paths.root}:${id ?? "new"}`;
   const read = (): Draft | undefined => {
     try {
       return JSON.parse(localStorage.getItem(keyOf(store.read().id)) ?? "") as Draft;
@@ -54,8 +66,18 @@ export function saving(boot: Boot, store: Store): Saving {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let kept: Content | undefined = contentOf(store.read());
   let isKept = true;
+  let running: Promise<unknown> = Promise.resolve();
+  let autosaved: Content | undefined;
+  const autosave = () => {
+    const content = contentOf(store.read());
+    if (!boot.isCampaign || content === autosaved || !isChanged(store.read())) return;
+    autosaved = content;
+    // A failure leaves the content in the browser, and the next change tries again.
+    running = running.then(() => send(content, { isAuto: true })).catch(() => {});
+  };
   const keep = () => {
     clearTimeout(timer);
+    autosave();
     const state = store.read();
     if (kept === contentOf(state)) return;
     kept = contentOf(state);
@@ -86,20 +108,20 @@ export function saving(boot: Boot, store: Store): Saving {
     if (!isKept && isChanged(store.read())) event.preventDefault();
   });
 
-  async function send(content: Content, overwrite?: string): Promise<void> {
+  async function send(content: Content, { overwrite, isAuto = false }: Sending = {}): Promise<void> {
     const { id, seen } = store.read();
     const since = overwrite ?? seen;
     const document = { ...documentOf(content), ...(since ? { unchanged_since: since } : {}) };
-    const response = await fetch(id ? `${boot.paths.templates}/${id}/visual` : boot.paths.make, {
+    const response = await fetch(id ? `${boot.paths.root}/${id}/visual` : boot.paths.make, {
       method: "POST",
       headers: { "x-csrf-token": boot.formToken },
-      body: new URLSearchParams({ document: JSON.stringify(document) }),
+      body: new URLSearchParams({ document: JSON.stringify(document), ...(isAuto ? { auto: "1" } : {}) }),
     });
     const isJson = response.headers.get("content-type")?.startsWith("application/json") && !response.redirected;
     if (!isJson) {
-      const { away, ended, tooLarge } = t.problems;
-      const sentence =
-        response.status === 413 ? tooLarge : response.status >= 500 || response.status === 429 ? away : ended;
+      const { away, ended, gone, tooLarge } = t.problems;
+      const isAway = response.status >= 500 || response.status === 429;
+      const sentence = { 404: gone, 413: tooLarge }[response.status] ?? (isAway ? away : ended);
       return store.set({ problems: [{ path: [], sentence }] });
     }
     if (response.status === 409) return store.set({ conflict: (await response.json()) as Conflict });
@@ -116,8 +138,9 @@ export function saving(boot: Boot, store: Store): Saving {
       saved: content,
       savedAtMs: Date.now(),
       notice: null,
-      said: t.says.saved,
+      ...(isAuto ? {} : { said: t.says.saved }),
     });
+    if (saved.next && !isAuto) location.assign(saved.next);
   }
 
   return {
@@ -129,7 +152,8 @@ export function saving(boot: Boot, store: Store): Saving {
       const name = mail.name.trim() || mail.subject.trim() || t.mail.unnamed;
       if (name !== mail.name) store.edit({ mail: { ...mail, name } }, "mail/name");
       try {
-        await send(contentOf(store.read()), overwrite);
+        await running;
+        await send(contentOf(store.read()), overwrite === undefined ? {} : { overwrite });
       } catch {
         store.set({ problems: [{ path: [], sentence: t.problems.away }] });
       } finally {

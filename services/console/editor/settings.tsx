@@ -178,24 +178,26 @@ function MailSettings() {
   );
   return (
     <>
-      {line("name", 255)}
+      {!boot.isCampaign && line("name", 255)}
       {line("subject", 998)}
       {line("preheader", 998)}
-      <Labelled label={t.mail.type}>
-        {(id) => (
-          <select
-            id={id}
-            value={mail.template_type}
-            onChange={(event) => change("template_type", event.currentTarget.value)}
-          >
-            {boot.types.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Labelled>
+      {!boot.isCampaign && (
+        <Labelled label={t.mail.type}>
+          {(id) => (
+            <select
+              id={id}
+              value={mail.template_type}
+              onChange={(event) => change("template_type", event.currentTarget.value)}
+            >
+              {boot.types.map(({ value, label }) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Labelled>
+      )}
       <h2>{t.mail.look}</h2>
       <SettingFields fields={SETTINGS} path={["settings"]} values={design.settings ?? {}} />
       {isNew && (

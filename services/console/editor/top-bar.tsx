@@ -43,7 +43,7 @@ export function TopBar({ saving }: { saving: Saving }) {
   const isSaving = useStore((state) => state.isSaving);
   return (
     <header class="visual-bar">
-      <a class="button icon-button" href={boot.paths.templates} aria-label={t.close} title={t.close}>
+      <a class="button icon-button" href={boot.paths.close} aria-label={t.close} title={t.close}>
         <Icon icon="x" />
       </a>
       <h1>{name || t.mail.unnamed}</h1>
@@ -92,7 +92,7 @@ export function TopBar({ saving }: { saving: Saving }) {
         </select>
       )}
       <button type="button" class="primary" disabled={isSaving} onClick={() => saving.save()}>
-        {t.save}
+        {boot.isCampaign ? t.next : t.save}
       </button>
     </header>
   );

@@ -25,13 +25,28 @@ export const starterOf = (id: string | undefined) => STARTERS.find((one) => one.
 
 export async function startersPage(visit: CompanyVisit): Promise<Answer> {
   requirePermission("renderer.createTemplate", visit.company);
+  return startersFor(visit, messages.starters.title, {
+    empty: templatesPath(visit, "new/visual"),
+    html: templatesPath(visit, "new?mode=html"),
+    use: (id) => templatesPath(visit, `new/visual?from=${id}`),
+  });
+}
+
+interface Paths {
+  empty: string;
+  html: string;
+  use(id: string): string;
+}
+
+/** The gallery for a template or a campaign. */
+export function startersFor(visit: CompanyVisit, title: string, { empty, html, use }: Paths): Answer {
   const t = messages.starters;
   return {
     view: "starters",
-    title: t.title,
+    title,
     values: {
-      empty: templatesPath(visit, "new/visual"),
-      html: templatesPath(visit, "new?mode=html"),
+      empty,
+      html,
       groups: KINDS.map((kind) => ({
         title: t.kinds[kind],
         starters: STARTERS.filter((one) => one.kind === kind).map(({ id, name, about }) => ({
@@ -39,7 +54,7 @@ export async function startersPage(visit: CompanyVisit): Promise<Answer> {
           name,
           about: about.replaceAll("`", ""),
           frame: templatesPath(visit, `starters/${id}`),
-          use: templatesPath(visit, `new/visual?from=${id}`),
+          use: use(id),
         })),
       })),
     },

@@ -29,16 +29,21 @@ const mailOf = (starter?: Starter) =>
 
 const EMPTY = { name: "", subject: "", preheader: "", template_type: "marketing" } as const;
 
-async function show(visit: CompanyVisit, template?: Template, starter?: Starter): Promise<Answer> {
+interface Edited {
+  isCampaign: boolean;
+  id: string | null;
+  seen: string | null;
+  mail: { name: string; subject: string; preheader: string; template_type: Template["template_type"] };
+  design: Readonly<Record<string, unknown>> | Starter["design"] | null;
+  paths: { root: string; close: string; html: string; make: string };
+}
+
+/** The editor of a template, or of a campaign's content. */
+export async function editorPage(visit: CompanyVisit, title: string, edited: Edited): Promise<Answer> {
   const [offered, brand, fields] = await Promise.all([offers(visit), brandFor(visit), fieldsFor(visit)]);
-  const { name, subject, preheader, template_type } = template ?? { ...EMPTY, ...mailOf(starter) };
   const t = messages.templates;
-  const html = templatesPath(visit, `${template?.id ?? "new"}?mode=html`);
   const boot = {
-    id: template?.id ?? null,
-    seen: template?.updated_at ?? null,
-    mail: { name, subject, preheader: preheader ?? "", template_type },
-    design: template?.design ?? starter?.design ?? null,
+    ...edited,
     brand,
     fields,
     readers: offered.readers,
@@ -46,16 +51,31 @@ async function show(visit: CompanyVisit, template?: Template, starter?: Starter)
     savedBlocks: [],
     types: (["marketing", "transactional"] as const).map((value) => ({ value, label: t.kinds[value] })),
     paths: {
-      templates: templatesPath(visit),
-      make: templatesPath(visit, "new/visual"),
+      ...edited.paths,
       preview: templatesPath(visit, "visual-preview"),
       upload: templatesPath(visit, "media"),
       media: companyPath(visit, "media"),
-      html,
     },
   };
-  const title = template?.name ?? messages.visual.newTitle;
-  return { view: "visual-editor", title, values: { boot, html } };
+  return { view: "visual-editor", title, values: { boot, html: edited.paths.html } };
+}
+
+async function show(visit: CompanyVisit, template?: Template, starter?: Starter): Promise<Answer> {
+  const { name, subject, preheader, template_type } = template ?? { ...EMPTY, ...mailOf(starter) };
+  const root = templatesPath(visit);
+  return editorPage(visit, template?.name ?? messages.visual.newTitle, {
+    isCampaign: false,
+    id: template?.id ?? null,
+    seen: template?.updated_at ?? null,
+    mail: { name, subject, preheader: preheader ?? "", template_type },
+    design: template?.design ?? starter?.design ?? null,
+    paths: {
+      root,
+      close: root,
+      html: templatesPath(visit, `${template?.id ?? "new"}?mode=html`),
+      make: templatesPath(visit, "new/visual"),
+    },
+  });
 }
 
 export async function newVisualPage(visit: CompanyVisit): Promise<Answer> {
@@ -71,7 +91,7 @@ export async function visualPage(visit: CompanyVisit): Promise<Answer> {
 }
 
 /** Undefined for what is no JSON object. */
-function documentOf({ form }: CompanyVisit): Content | undefined {
+export function documentOf({ form }: CompanyVisit): Content | undefined {
   try {
     const { preheader, ...given } = JSON.parse(form.document ?? "") as Content;
     return { ...given, preheader: preheader || null };
@@ -80,7 +100,7 @@ function documentOf({ form }: CompanyVisit): Content | undefined {
   }
 }
 
-const refused = (errors: Record<string, string[]>): RawResponse => asJson({ errors }, 400);
+export const refused = (errors: Record<string, string[]>): RawResponse => asJson({ errors }, 400);
 
 async function saved(visit: CompanyVisit, work: (content: Content) => Promise<Template>): Promise<RawResponse> {
   const content = documentOf(visit);

@@ -298,6 +298,66 @@ test("autosave reports no missing fields, and an unfinished draft is listed and 
   expect((await company.api.get(`${E}/drafts/${id}/`)).status).toBe(404);
 });
 
+test("the content is designed in the visual editor: from a starter, saved with faults by path, back to the next step, sent", async () => {
+  const id = await drafted({ list_id: list, smtp_config_id: smtp, content: { preheader: "Peek", body: "<p>Old</p>" } });
+  const path = at(`campaigns/drafts/${id}`);
+  const asked = { content: "own", subject: "Books for [[first_name]]", preheader: "Peek", do: "design" };
+  expect(await browser.send(`${path}/what`, asked)).toMatchObject({ status: 303, location: `${path}/starters` });
+  expect((await browser.open(`${path}/starters`)).html).toContain(`href="${path}/visual?from=sale"`);
+  const editor = (await browser.open(`${path}/visual?from=sale`)).html;
+  const boot = JSON.parse(/data-boot="([^"]*)"/.exec(editor)![1]!.replaceAll("&quot;", '"').replaceAll("&amp;", "&"));
+  expect(boot).toMatchObject({ isCampaign: true, id, mail: { subject: asked.subject, preheader: "Peek" } });
+  expect(JSON.stringify(boot.design)).toContain("20 % off everything");
+
+  const save = async (document: object, fields: Record<string, string> = {}) => {
+    const answer = await browser.send(`${path}/visual`, { document: JSON.stringify(document), ...fields });
+    return { status: answer.status, ...JSON.parse(answer.html) };
+  };
+  const designOf = (text: unknown) => {
+    const blocks = [{ type: "heading", text }, { type: "footer" }];
+    return { version: 1, blocks: [{ type: "section", columns: [{ blocks }] }] };
+  };
+  const mail = { name: "October", template_type: "marketing", subject: asked.subject, preheader: "" };
+  expect(await save({ ...mail, design: designOf(5) }, { auto: "1" })).toMatchObject({ status: 200 });
+  expect((await bodyOf(id)).content).toEqual({ subject: asked.subject, design: designOf(5) });
+  expect(await save({ ...mail, subject: "", design: designOf(5) })).toEqual({
+    status: 400,
+    errors: { subject: ["This field is required."] },
+  });
+  expect(await save({ ...mail, design: designOf(5) })).toEqual({
+    status: 400,
+    errors: { design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."] },
+  });
+  const design = designOf("Six books");
+  expect(await save({ ...mail, design })).toMatchObject({ status: 200, here: `${path}/visual`, next: path });
+
+  const what = (await browser.open(`${path}/what`)).html;
+  expect(what).toContain(`href="${path}/visual"`);
+  expect(what).not.toContain('id="body"');
+  expect(await browser.send(`${path}/what`, { content: "own", subject: "Newer" })).toMatchObject({
+    location: path,
+  });
+  expect((await bodyOf(id)).content).toEqual({ subject: "Newer", design });
+  const check = (await browser.open(path)).html;
+  server.messages.length = 0;
+  const tested = await browser.send(`${path}/test`, { to: "editor@example.com" });
+  expect(tested.html).toContain("The test went to editor@example.com.");
+  expect((await simpleParser(server.messages[0]!.raw)).html).toMatch(/<h1[^>]*>Six books<\/h1>/);
+  const copy = await drafted((await company.api.get(`${E}/drafts/${id}/`)).body.body);
+  const seen = /name="seen" value="([^"]+)"/.exec(check)![1]!;
+  const sent = await browser.send(`${path}/send`, { seen });
+  expect(sent.status).toBe(303);
+  const { html } = (await company.api.get(`${E}/campaigns/${sent.location!.split("/").at(-1)!.split("?")[0]}/content/`))
+    .body;
+  expect(html).toContain("Six books");
+
+  const other = at(`campaigns/drafts/${copy}`);
+  await browser.send(`${other}/what`, { content: "own", subject: "Newer", do: "write" });
+  expect((await bodyOf(copy)).content).toEqual({ subject: "Newer" });
+  const gone = await browser.send(`${path}/visual`, { document: JSON.stringify({ ...mail, design }) });
+  expect(gone.status).toBe(404);
+});
+
 test("missing choices are to-dos, references to deleted objects are reported, and a draft with either cannot be sent", async () => {
   const id = await drafted({ list_id: newId(), template_id: template });
   const path = at(`campaigns/drafts/${id}`);

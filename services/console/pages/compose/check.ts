@@ -18,6 +18,7 @@ import {
   draftGone,
   draftPath,
   errorsOf,
+  hasDesign,
   hasText,
   ofDraft,
   orNothing,
@@ -222,7 +223,8 @@ async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promi
 
 /** Fields that a test mail needs and the draft does not have yet. */
 function missingForTest(body: Body): string[] {
-  const hasContent = textIn(body, "template_id") !== "" || textIn(contentIn(body), "body") !== "";
+  const isWritten = textIn(contentIn(body), "body") !== "" || hasDesign(body);
+  const hasContent = textIn(body, "template_id") !== "" || isWritten;
   return [...(textIn(body, "smtp_config_id") ? [] : [t().needsServer]), ...(hasContent ? [] : [t().noPreview])];
 }
 

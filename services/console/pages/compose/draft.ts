@@ -19,7 +19,7 @@ export const STEPS = ["whom", "what", "from", "when"] as const;
 export type Step = (typeof STEPS)[number];
 
 /** Fields of a written content: in `content` of a draft to a list, at the top of one to addresses. */
-const CONTENT = ["subject", "body", "preheader", "text_body", "inline_css"];
+const CONTENT = ["subject", "body", "design", "preheader", "text_body", "inline_css"];
 
 const FIELDS: Record<Step, readonly string[]> = {
   whom: ["name", "list_id", "segment_id", "receivers", "is_transactional"],
@@ -49,8 +49,10 @@ export const contentIn = (body: Body): Body =>
     ? body.content
     : Object.fromEntries(Object.entries(body).filter(([field]) => CONTENT.includes(field)));
 
+export const hasDesign = (body: Body): boolean => isObject(contentIn(body).design);
+
 export const hasText = (body: Body): boolean =>
-  ["subject", "body"].some((field) => textIn(contentIn(body), field) !== "");
+  hasDesign(body) || ["subject", "body"].some((field) => textIn(contentIn(body), field) !== "");
 
 export const letterOf = (n: number): string => String.fromCharCode(65 + n);
 
@@ -108,7 +110,7 @@ const REFERENCES = ["list_id", "segment_id", "template_id", "smtp_config_id"];
 const GONE = /^Invalid pk/;
 
 /** Prefix that names the content field of an error. */
-const OF_CONTENT = /^(subject|body|preheader|text_body): /;
+const OF_CONTENT = /^(subject|body|design|preheader|text_body): /;
 const OF_VARIANT = /^Item at index (\d+): (?:content: )?/;
 
 /** Assigns an API error to a form field and removes ids and indexes from its text. */
@@ -179,6 +181,14 @@ export function stepsOf(visit: CompanyVisit, id: string | undefined, current: St
 /** Value of the pressed button: save and continue, save and close, or an operation of the step. */
 export const pressedButton = ({ form }: CompanyVisit): string => form.do ?? "next";
 
+/** Path of the next step that needs something. */
+export const nextPath = (visit: CompanyVisit, { id }: Draft, errors: Errors): string =>
+  draftPath(
+    visit,
+    id,
+    STEPS.find((step) => Object.keys(errorsOf(step, errors)).length > 0),
+  );
+
 /**
  * Answers a saved step: shows the next one that needs something, or the same one with the errors with which sending
  * would refuse it. An automatic save (`autosave`) reports no missing fields.
@@ -198,6 +208,5 @@ export async function afterSaving(
     const page = await show(draft, errors);
     return "view" in page ? { ...page, status: 400 } : page;
   }
-  const next = STEPS.find((one) => Object.keys(errorsOf(one, found)).length > 0);
-  return { goTo: draftPath(visit, draft.id, next) };
+  return { goTo: nextPath(visit, draft, found) };
 }

@@ -19,7 +19,7 @@ const itemsOf = (list: unknown): Body[] => (Array.isArray(list) ? list.map((one)
 /** Keeps content fields that the form does not show if its text did not change. */
 function contentOf(row: Record<"subject" | "preheader" | "body", string>, before: unknown): Body {
   const body = htmlOfTyped(row.body);
-  const kept = isObject(before) && before.body === body ? before : {};
+  const kept = isObject(before) && (before.body ?? "") === body ? before : {};
   const { subject: _subject, preheader: _preheader, ...others } = kept;
   const texts = Object.entries({ subject: row.subject, preheader: row.preheader, body });
   return { ...others, ...Object.fromEntries(texts.filter(([, text]) => text !== "")) };

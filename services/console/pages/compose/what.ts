@@ -11,7 +11,9 @@ import {
   contentIn,
   type Draft,
   draftPath,
+  hasDesign,
   hasText,
+  isObject,
   isToList,
   ofDraft,
   pressedButton,
@@ -92,6 +94,8 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       usualSubject: isOwn ? texts.subject : (offered.templates.find(({ id }) => id === chosen)?.subject ?? ""),
       isToList: isToList(body),
       texts,
+      hasDesign: hasDesign(body),
+      visual: draftPath(visit, draft.id, "visual"),
       isConvertible: TEXTS.some((field) => texts[field] !== converted[field]),
       isTesting: body.variants !== undefined || body.winner !== undefined,
       rows,
@@ -111,11 +115,11 @@ export const whatPage = ofDraft((visit, draft) => show(visit, draft));
 const orNone = (text: string): string | undefined => (text.trim() === "" ? undefined : text);
 
 /** Content of the form; typed plain text is converted to HTML. */
-const contentOf = ({ form }: CompanyVisit, { inline_css }: Body): Body =>
+const contentOf = ({ form }: CompanyVisit, { inline_css, design }: Body): Body =>
   withoutUnset({
     subject: orNone(form.subject ?? ""),
     preheader: orNone(form.preheader ?? ""),
-    body: orNone(htmlOfTyped(form.body ?? "")),
+    ...(isObject(design) && form.do !== "write" ? { design } : { body: orNone(htmlOfTyped(form.body ?? "")) }),
     text_body: orNone(form.text_body ?? ""),
     inline_css,
   });
@@ -153,6 +157,7 @@ export const saveWhat = ofDraft(async (visit, draft): Promise<Outcome | Answer> 
             )
           : {};
       saved = await saveDraft(visit, draft, changesOf({ ...visit, form: { ...form, ...converted } }, draft.body));
+      if (form.do === "design") return { goTo: draftPath(visit, saved.id, "starters") };
       if (form.do === "template") await saveAsTemplate(visit, saved);
       return afterSaving(visit, saved, "what", (now, errors) => show(visit, now, errors));
     },
