@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { notFound } from "../lib/errors.ts";
 import type { Document } from "../lib/shapes.ts";
-import { bundledEditor } from "./bundle.ts";
+import { bundled } from "./bundle.ts";
 
 interface Asset {
   name: string;
@@ -78,7 +78,9 @@ const scripts = {
   media: assetWithHash("media.js", SCRIPT, readAsset("scripts/media.js")),
   copy: assetWithHash("copy.js", SCRIPT, readAsset("scripts/copy.js")),
   live: assetWithHash("live.js", SCRIPT, readAsset("scripts/live.js")),
-  visual: assetWithHash("visual.js", SCRIPT, bundledEditor()),
+  visual: assetWithHash("visual.js", SCRIPT, bundled("editor")),
+  /** Loaded by the forms script where it is needed. */
+  code: assetWithHash("code.js", SCRIPT, bundled("code")),
 };
 
 const all = [style, visualStyle, icon, icons, ...Object.values(scripts)];

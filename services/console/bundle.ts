@@ -1,6 +1,6 @@
 /**
- * Bundles the editor's browser code with esbuild, into .cache/console. The image contains a finished bundle and no esbuild:
- * `node services/console/bundle.ts` writes it during the build.
+ * Bundles the editors' browser code with esbuild, into .cache/console. The image contains finished bundles and no esbuild:
+ * `node services/console/bundle.ts` writes them during the build.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -10,7 +10,8 @@ import type { BuildOptions, BuildResult } from "esbuild";
 
 const ROOT = join(import.meta.dirname, "../..");
 const FOLDER = join(ROOT, ".cache/console");
-const ENTRY = join(import.meta.dirname, "editor/main.tsx");
+const ENTRIES = { editor: "editor/main.tsx", code: "editor/code/code-editor.ts" } as const;
+type Name = keyof typeof ENTRIES;
 /** package.json pins exact versions, so its content identifies the packages' code. */
 const PACKAGES = "package.json";
 
@@ -43,13 +44,13 @@ function cached(file: string): Bundle | undefined {
   }
 }
 
-function build(): Bundle {
+function build(name: Name): Bundle {
   // Loaded only when needed: the image does not contain it.
   const { buildSync } = createRequire(import.meta.url)("esbuild") as {
     buildSync: (options: BuildOptions) => BuildResult<{ write: false; metafile: true }>;
   };
   const { outputFiles, metafile } = buildSync({
-    entryPoints: [ENTRY],
+    entryPoints: [join(import.meta.dirname, ENTRIES[name])],
     absWorkingDir: ROOT,
     bundle: true,
     minify: true,
@@ -68,12 +69,12 @@ function build(): Bundle {
   return { inputs, key: keyOf(inputs), code: outputFiles[0]!.text };
 }
 
-/** Returns the code of the visual editor. Builds it if the sources have changed since the last start. */
-export function bundledEditor(): Buffer {
-  const file = join(FOLDER, "editor.json");
+/** Returns the code of an editor. Builds it if the sources have changed since the last start. */
+export function bundled(name: Name): Buffer {
+  const file = join(FOLDER, `${name}.json`);
   const found = cached(file);
   if (found) return Buffer.from(found.code);
-  const bundle = build();
+  const bundle = build(name);
   mkdirSync(FOLDER, { recursive: true });
   // Other processes of this checkout may start at the same time.
   const draft = `${file}.${process.pid}`;
@@ -82,4 +83,4 @@ export function bundledEditor(): Buffer {
   return Buffer.from(bundle.code);
 }
 
-if (import.meta.main) bundledEditor();
+if (import.meta.main) for (const name of Object.keys(ENTRIES) as Name[]) bundled(name);

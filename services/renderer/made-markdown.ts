@@ -12,19 +12,21 @@ import type { Made } from "../made-design.ts";
 /** Conditions and loops on a line of their own, which would leave an empty line in the text part. */
 const BLOCK_LINE = /^[ \t]*((?:\[\[[#/][^\]\n]*\]\][ \t]*)+)\r?\n/gm;
 
-/** Styles of what Markdown makes, besides those of all designs. */
+/** Styles of what Markdown makes, besides those of all designs. MJML's own tables are outside of `.md`. */
 const styles = ({ brand }: Source) => `
-  h1,h2,h3,h4,h5,h6 { margin: 24px 0 8px; font-family: ${FONTS[brand.headingFont]}; line-height: 1.25; }
-  h1 { font-size: 28px; } h2 { font-size: 22px; } h3 { font-size: 18px; }
-  p,ul,ol,pre,table { margin: 0 0 16px; } ul,ol { padding: 0 0 0 24px; } li { margin: 0 0 6px; }
-  img { max-width: 100%; height: auto; border: 0; }
-  blockquote { margin: 0 0 16px; padding: 0 0 0 16px; border-left: 4px solid ${colourOf("brand.primary", brand)}; }
-  pre { padding: 12px; background: #f4f5f7; color: #1f2328; white-space: pre-wrap; }
-  th,td { padding: 4px 12px 4px 0; border-bottom: 1px solid #d0d4da; }
-  hr { margin: 24px 0; border: 0; border-top: 1px solid #d0d4da; }`;
+  .md h1,.md h2,.md h3,.md h4 { margin: 0 0 8px; font-family: ${FONTS[brand.headingFont]}; line-height: 1.25; }
+  .md h1 { font-size: 28px; } .md h2 { font-size: 22px; } .md h3,.md h4 { font-size: 18px; }
+  .md p,.md ul,.md ol,.md pre,.md table { margin: 0 0 16px; }
+  .md ul,.md ol { padding: 0 0 0 24px; }
+  .md li { margin: 0 0 6px; }
+  .md img { max-width: 100%; height: auto; border: 0; }
+  .md blockquote { margin: 0 0 16px; padding: 0 0 0 16px; border-left: 4px solid ${colourOf("brand.primary", brand)}; }
+  .md pre { padding: 12px; background: #f4f5f7; color: #1f2328; white-space: pre-wrap; }
+  .md th,.md td { padding: 4px 12px 4px 0; border-bottom: 1px solid #d0d4da; }
+  .md hr { margin: 24px 0; border: 0; border-top: 1px solid #d0d4da; }`;
 
 function frameOf(source: Source): string {
-  const html = { type: "html", html: `<div style="padding:8px 24px">${MARKDOWN_PLACE}</div>` };
+  const html = { type: "html", html: `<div class="md" style="padding:8px 24px">${MARKDOWN_PLACE}</div>` };
   const mjml = mjmlOf({ version: 1, blocks: [{ type: "section", columns: [{ blocks: [html] }] }] }, source);
   return mjml.replace("</mj-head>", `<mj-style inline="inline">${styles(source)}</mj-style></mj-head>`);
 }

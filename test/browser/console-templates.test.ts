@@ -82,6 +82,15 @@ const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
 const signIn = (page: Page, path: string): Promise<void> => signInOn(page, app, company, `/app/${company.id}/${path}`);
 
 const inFrame = (page: Page, text: string) => page.frameLocator("iframe").getByText(text).first().waitFor(WAIT);
+/** The code editor, which replaces the text field. */
+const codeOf = (page: Page) => page.locator(".code-editor .cm-content");
+const write = async (page: Page, text: string): Promise<void> => {
+  await codeOf(page).focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText(text);
+};
+const written = (page: Page): Promise<string> => page.locator("#body").inputValue();
 /** Simulates dragging these files from a folder. */
 const dragged = (names: string[]): string => `(() => {
   const transfer = new DataTransfer();
@@ -109,6 +118,8 @@ test.each([LAPTOP, PHONE])(
       const paths = ["templates", "templates/new", ...ofOne, "media", `media/${mediaId}/delete`];
       const arrived = async (name: string) => {
         if (name !== shotName(editor)) return;
+        await page.locator(".editor-code").scrollIntoViewIfNeeded();
+        await codeOf(page).waitFor(WAIT);
         await inFrame(page, "Six books for Ann");
         await seen(page, "No issues found.");
         for (const summary of await page.locator("summary").all()) await summary.click();
@@ -125,14 +136,13 @@ test("placeholders of other products and broken links are listed during typing, 
     await signIn(page, "templates/new");
     await page.getByLabel("Name", { exact: true }).fill("From Mailchimp");
     await page.getByLabel("Subject", { exact: true }).fill("Hi *|FNAME|*");
-    const body = page.getByLabel("Content", { exact: true });
-    await body.fill('<p>Dear {{ contact.FIRSTNAME }},</p>\n<a href="www.shop.example.com">Shop</a>');
+    await write(page, '<p>Dear {{ contact.FIRSTNAME }},</p>\n<a href="www.shop.example.com">Shop</a>');
     await seen(page, /is a placeholder of Mailchimp/);
     await seen(page, /does not open from an email/);
     await page.screenshot({ path: join(SHOTS, "convert.png") });
     await page.getByRole("button", { name: "Convert placeholders and links" }).click();
     await seen(page, "Placeholders and links are converted.");
-    expect(await body.inputValue()).toContain('<a href="https://www.shop.example.com">Shop</a>');
+    expect(await written(page)).toContain('<a href="https://www.shop.example.com">Shop</a>');
     await page.screenshot({ path: join(SHOTS, "converted.png") });
   });
 }, 120_000);
@@ -143,9 +153,8 @@ test("the preview follows the input, runs no script, shows each view and reader,
     page.on("pageerror", (error) => refused.push(String(error)));
     await signIn(page, `templates/${template}`);
     await inFrame(page, "Six books for Ann");
-    const body = page.getByLabel("Content", { exact: true });
     const long = `<script>document.title="ran"</script><p onclick="alert(1)">First [[city]]</p>${"<p>Line</p>".repeat(200)}`;
-    await body.fill(long);
+    await write(page, long);
     await inFrame(page, "First");
     await seen(page, /No visible unsubscribe link/);
     expect(await page.title()).not.toContain("ran");
@@ -156,7 +165,7 @@ test("the preview follows the input, runs no script, shows each view and reader,
     await inFrame(page, "First New York");
     expect(await page.evaluate(scrolled)).toBe(400);
 
-    await body.fill(BODY);
+    await write(page, BODY);
     await page.getByLabel("Dark").check();
     const paper = `document.querySelector("iframe").contentDocument.querySelector(".paper")`;
     const colour = `${paper} && getComputedStyle(${paper}).backgroundColor`;
@@ -175,10 +184,11 @@ test("the preview follows the input, runs no script, shows each view and reader,
 
     // An error is shown at its line, with a button that leads there.
     await page.getByLabel("Format").selectOption("mjml");
-    await body.fill("<mjml>\n<mj-body>\n<mj-nonsense/>\n</mj-body>\n</mjml>");
+    await write(page, "<mjml>\n<mj-body>\n<mj-nonsense/>\n</mj-body>\n</mjml>");
     await page.getByRole("button", { name: "Go to line 3" }).click();
-    expect(await page.evaluate("document.getSelection().toString()")).toBe("<mj-nonsense/>");
-    expect(await page.locator(".code-lines .wrong").textContent()).toBe("! 3");
+    const selected = "document.querySelector('.code-editor').shadowRoot.getSelection().toString()";
+    expect(await page.evaluate(selected)).toBe("<mj-nonsense/>");
+    expect(await page.locator(".cm-wrong").textContent()).toBe("3");
     await page.screenshot({ path: `${SHOTS}/template-error.png` });
     expect(refused).toEqual([]);
   });
@@ -187,7 +197,7 @@ test("the preview follows the input, runs no script, shows each view and reader,
 test("variables and images are inserted at the cursor, undo removes them, and leaving with unsaved changes asks for confirmation", async () => {
   await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
     await signIn(page, `templates/${template}`);
-    const [subject, body] = [page.getByLabel("Subject", { exact: true }), page.getByLabel("Content", { exact: true })];
+    const subject = page.getByLabel("Subject", { exact: true });
     await page.getByText("Insert a variable").click();
     await subject.focus();
     await page.keyboard.press("End");
@@ -197,12 +207,12 @@ test("variables and images are inserted at the cursor, undo removes them, and le
     expect(await subject.inputValue()).toBe("Six books for [[first_name]]");
 
     // A file dropped onto the content is uploaded and inserted there.
-    await body.fill("");
+    await write(page, "");
     const data = await page.evaluateHandle(dragged(["dropped.png"]));
-    await body.dispatchEvent("dragover", { dataTransfer: data });
-    await body.dispatchEvent("drop", { dataTransfer: data });
+    await codeOf(page).dispatchEvent("dragover", { dataTransfer: data });
+    await codeOf(page).dispatchEvent("drop", { dataTransfer: data });
     await holds(page, "document.getElementById('body').value.includes('dropped.png')");
-    expect(await body.inputValue()).toMatch(/^<img src="http[^"]+\/dropped\.png" alt="">$/);
+    expect(await written(page)).toMatch(/^<img src="http[^"]+\/dropped\.png" alt="">$/);
 
     const asked: string[] = [];
     page.on("dialog", async (dialog) => {
@@ -231,10 +241,9 @@ test("a session that ends during typing is reported, and the text stays in the e
     await signIn(page, `templates/${template}`);
     await seen(page, /bytes of HTML/);
     await page.context().clearCookies();
-    const body = page.getByLabel("Content", { exact: true });
-    await body.fill("<p>Not lost</p>");
+    await write(page, "<p>Not lost</p>");
     await seen(page, /Your session has ended/);
-    expect(await body.inputValue()).toBe("<p>Not lost</p>");
+    expect(await written(page)).toBe("<p>Not lost</p>");
   });
 });
 
@@ -246,7 +255,10 @@ test("a template is written, saved, changed, compared and restored by keyboard a
     };
     await page.getByRole("link", { name: "New template" }).focus();
     await press("Enter");
-    await page.waitForURL(at("templates/new"));
+    await page.getByRole("link", { name: "Write HTML" }).focus();
+    await press("Enter");
+    await page.waitForURL(at("templates/new?mode=html"));
+    await codeOf(page).waitFor(WAIT);
     await page.getByLabel("Name", { exact: true }).focus();
     await page.keyboard.type("Written by keys");
     await press("Tab");
@@ -256,18 +268,13 @@ test("a template is written, saved, changed, compared and restored by keyboard a
     await page.keyboard.type("<p>");
     await press("Enter", "Tab");
     await page.keyboard.type("one");
-    await press("Enter");
-    await page.keyboard.type("</p>");
-    const content = page.getByLabel("Content", { exact: true });
-    expect(await content.inputValue()).toBe("<p>\n  one\n  </p>");
+    expect(await written(page)).toBe("<p>\n    one\n</p>");
     await press("Escape", "Tab");
-    expect(await page.evaluate("document.activeElement.id")).not.toBe("body");
+    expect(await page.evaluate("document.activeElement.className")).not.toBe("code-editor");
     await page.getByRole("button", { name: "Save" }).focus();
     await press("Enter");
     await page.waitForURL(/checked=1/);
-    await content.focus();
-    await press("Control+a");
-    await page.keyboard.type("<p>two</p>");
+    await write(page, "<p>two</p>");
     await page.getByRole("button", { name: "Save" }).focus();
     await press("Enter");
     await page.waitForURL(/checked=1/);
@@ -276,11 +283,11 @@ test("a template is written, saved, changed, compared and restored by keyboard a
     await page.getByRole("link", { name: "Compare: Version 1" }).focus();
     await press("Enter");
     await seen(page, "From version 1 to version 2");
-    expect(await page.locator("del").allTextContents()).toEqual(["<p>", "  one", "  </p>"]);
+    expect(await page.locator("del").allTextContents()).toEqual(["<p>", "    one", "</p>"]);
     await page.getByRole("button", { name: /^Restore/ }).focus();
     await press("Enter");
     await page.waitForURL(/notice=restored/);
-    expect(await content.inputValue()).toBe("<p>\n  one\n  </p>");
+    expect(await written(page)).toBe("<p>\n    one\n</p>");
   });
 });
 
@@ -303,6 +310,46 @@ test("the editor saves without JavaScript, a button updates the preview frame, a
     await page.getByRole("button", { name: "Upload", exact: true }).click();
     await seen(page, "Uploaded.");
     await seen(page, "plain.png");
+  });
+});
+
+test("Markdown is written with completed variables, searched, saved and opened again, within the page's policy", async () => {
+  await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
+    const refused: string[] = [];
+    page.on("pageerror", (error) => refused.push(String(error)));
+    page.on("console", (message) => {
+      if (message.type() === "error") refused.push(message.text());
+    });
+    await signIn(page, "templates/starters");
+    await page.getByRole("link", { name: "Write Markdown" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("In Markdown");
+    await page.getByLabel("Subject", { exact: true }).fill("Hello");
+    await codeOf(page).focus();
+    await page.keyboard.type("# Hello [[first_name]]\n\nYou live in **[[ci");
+    await page.getByRole("option", { name: "city" }).waitFor(WAIT);
+    await page.screenshot({ path: `${SHOTS}/template-completion.png` });
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("** / today");
+    const markdown = "# Hello [[first_name]]\n\nYou live in **[[city]]** / today";
+    expect(await written(page)).toBe(markdown);
+    await inFrame(page, "Hello Ann");
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("LIVE");
+    await page.locator(".cm-searchMatch").getByText("live").waitFor(WAIT);
+    await page.screenshot({ path: `${SHOTS}/template-markdown.png` });
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+z");
+    expect(await written(page)).not.toBe(markdown);
+    await page.keyboard.press("Control+y");
+    await page.getByRole("button", { name: "Save" }).click();
+    await seen(page, "Saved.");
+    const { results } = (await company.api.get("/api/emails/templates/", { query: { search: "In Markdown" } })).body;
+    const { body } = await company.api.get(`/api/emails/templates/${results[0].id}/`);
+    expect(body).toMatchObject({ markdown, template_mode: "basic" });
+    await page.goto(at(`templates/${body.id}`));
+    await codeOf(page).getByText("You live in").waitFor(WAIT);
+    expect(await page.getByLabel("Format").inputValue()).toBe("markdown");
+    expect(refused).toEqual([]);
   });
 });
 

@@ -72,9 +72,13 @@ describe("the image", () => {
       /^(?:docs|mixins|models|services)\//.test(file) ||
       ["package.json", "moleculer.config.ts", "LICENSE"].includes(file);
     const copied = tracked.filter(isCopied);
-    const inApp = [...copied, ".cache/console/editor.json", "sbom.cdx.json", "LICENSES.txt"].map(
-      (file) => `/app/${file}`,
-    );
+    const inApp = [
+      ...copied,
+      ".cache/console/code.json",
+      ".cache/console/editor.json",
+      "sbom.cdx.json",
+      "LICENSES.txt",
+    ].map((file) => `/app/${file}`);
     const wanted = [...inApp, "/usr/bin/tini", "/usr/share/doc/tini/copyright"];
     const [ours, theirs] = [filesIn(root), filesIn(base)];
     // Empty files over which the engine mounts when it starts a container.

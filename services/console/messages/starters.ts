@@ -3,6 +3,7 @@ export const starters = {
   title: "Start a template",
   lead: "Choose a design to begin with. All of it can be changed.",
   empty: "Start empty",
+  markdown: "Write Markdown",
   html: "Write HTML",
   kinds: {
     newsletter: "Newsletters",

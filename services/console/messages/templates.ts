@@ -13,6 +13,7 @@ export const templates = {
   kind: "Kind",
   kinds: {
     basic: "HTML",
+    markdown: "Markdown",
     visual: "HTML from a visual editor",
     mjml: "MJML",
     marketing: "Newsletter",
@@ -34,7 +35,8 @@ export const templates = {
   typeHint: "A transactional email, such as a receipt, gets no unsubscribe footer.",
   body: "Content",
   plainHint: "You can also write plain text: it becomes paragraphs, lists and links in a simple layout.",
-  bodyHint: "Tab indents. To leave the field with the keyboard, press Escape, then Tab.",
+  bodyHint:
+    "Type [[ to choose a variable. Ctrl+F searches. Tab indents; to leave the field with the keyboard, press Escape, then Tab.",
   inline: "Inline CSS",
   inlineHint: "Some email apps ignore style sheets.",
   text: "Text part",
@@ -118,6 +120,7 @@ export const templates = {
   fields: {
     subject: "Subject",
     preheader: "Preview text",
+    markdown: "Markdown",
     design: "Design",
     body: "Content",
     text_body: "Text part",

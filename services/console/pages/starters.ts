@@ -28,6 +28,7 @@ export async function startersPage(visit: CompanyVisit): Promise<Answer> {
   return startersFor(visit, messages.starters.title, {
     empty: templatesPath(visit, "new/visual"),
     html: templatesPath(visit, "new?mode=html"),
+    markdown: templatesPath(visit, "new?mode=markdown"),
     use: (id) => templatesPath(visit, `new/visual?from=${id}`),
   });
 }
@@ -35,11 +36,13 @@ export async function startersPage(visit: CompanyVisit): Promise<Answer> {
 interface Paths {
   empty: string;
   html: string;
+  /** Without it, the page offers no Markdown. */
+  markdown?: string;
   use(id: string): string;
 }
 
 /** The gallery for a template or a campaign. */
-export function startersFor(visit: CompanyVisit, title: string, { empty, html, use }: Paths): Answer {
+export function startersFor(visit: CompanyVisit, title: string, { empty, html, markdown, use }: Paths): Answer {
   const t = messages.starters;
   return {
     view: "starters",
@@ -47,6 +50,7 @@ export function startersFor(visit: CompanyVisit, title: string, { empty, html, u
     values: {
       empty,
       html,
+      markdown,
       groups: KINDS.map((kind) => ({
         title: t.kinds[kind],
         starters: STARTERS.filter((one) => one.kind === kind).map(({ id, name, about }) => ({

@@ -36,15 +36,26 @@ const PATTERNS = [
   '<a href="[[unsubscribe_url]]">Unsubscribe</a>',
 ];
 
+async function attributesFor(visit: CompanyVisit): Promise<string[]> {
+  const { names } = await callIn(visit, "subscribers.listAttributes", {});
+  return names.filter((name) => IS_VARIABLE.test(name)).map((name) => `[[${name}]]`);
+}
+
+/** Variables for the code editor. */
+export const variablesFor = async (visit: CompanyVisit): Promise<string[]> => [
+  ...OF_SERVICE,
+  ...(await attributesFor(visit)),
+];
+
 export async function offers(visit: CompanyVisit) {
-  const [{ results: people }, { names }, { results: files }] = await Promise.all([
+  const [{ results: people }, attributes, { results: files }] = await Promise.all([
     callIn(visit, "subscribers.list", { page_size: OFFERED_READERS }),
-    callIn(visit, "subscribers.listAttributes", {}),
+    attributesFor(visit),
     callIn(visit, "campaigns.listMedia", { page_size: OFFERED_IMAGES }),
   ]);
   return {
     readers: people.map(({ email }) => email),
-    attributes: names.filter((name) => IS_VARIABLE.test(name)).map((name) => `[[${name}]]`),
+    attributes,
     images: files.filter(({ content_type }) => content_type.startsWith("image/")).map(offeredImage),
     ofService: OF_SERVICE,
     patterns: PATTERNS,
@@ -75,18 +86,21 @@ async function savedFindings(visit: CompanyVisit, template: Template): Promise<F
 
 const typedFrom = (template: Template): Typed => ({
   ...template,
+  ...(typeof template.markdown === "string" ? { body: template.markdown, template_mode: "markdown" } : {}),
   preheader: template.preheader ?? "",
   text_body: template.text_body ?? "",
 });
 
-const shownModes = ({ template_mode }: Typed) =>
-  template_mode === "visual" ? (["basic", "mjml", "visual"] as const) : (["basic", "mjml"] as const);
+const shownModes = ({ template_mode }: Typed) => [
+  ...(["markdown", "basic", "mjml"] as const),
+  ...(template_mode === "visual" ? (["visual"] as const) : []),
+];
 
 function common(visit: CompanyVisit, typed: Typed, errors: Errors) {
   return {
     typed,
     errors,
-    problems: problemsOf({ body: errors.body ?? [], text_body: errors.text_body ?? [] }, typed),
+    problems: problemsOf({ body: errors.body ?? errors.markdown ?? [], text_body: errors.text_body ?? [] }, typed),
     modes: shownModes(typed),
     types: ["marketing", "transactional"],
     views: VIEWS,
@@ -97,7 +111,7 @@ function common(visit: CompanyVisit, typed: Typed, errors: Errors) {
 
 async function showNew(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   requirePermission("renderer.createTemplate", visit.company);
-  const typed = typedOf(visit.form);
+  const typed = typedOf({ ...(visit.query.mode ? { template_mode: visit.query.mode } : {}), ...visit.form });
   const values = {
     ...common(visit, typed, errors),
     ...(await offers(visit)),

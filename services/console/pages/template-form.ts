@@ -1,5 +1,5 @@
 /** The editor's form: its API parameters, its preview reader, and the positions of its errors. */
-import { TEMPLATE_MODES } from "../../../models/template.ts";
+import { TEMPLATE_MODES, type TemplateMode } from "../../../models/template.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import { htmlOfTyped } from "../../lib/made-html/typed-text.ts";
 import { findSubscriber } from "../find-subscriber.ts";
@@ -8,8 +8,12 @@ import { messages } from "../messages.ts";
 import { type CompanyVisit, callIn } from "../request.ts";
 
 type Content = ParamsOf<"renderer.createTemplate">;
-export type Typed = { [Field in keyof Omit<Content, "design" | "markdown">]-?: NonNullable<Content[Field]> };
+/** The form: its content is the template's Markdown or its body. */
+export type Typed = {
+  [Field in keyof Omit<Content, "design" | "markdown" | "template_mode">]-?: NonNullable<Content[Field]>;
+} & { template_mode: TemplateMode | "markdown" };
 
+const MODES = ["markdown", ...TEMPLATE_MODES] as const;
 const TYPES = ["marketing", "transactional"] as const;
 
 /** Normalises line breaks, which browsers always send as CRLF: otherwise versions would differ in every line. */
@@ -22,21 +26,30 @@ export const typedOf = (form: Record<string, string>): Typed => ({
   body: plain(form.body),
   text_body: plain(form.text_body),
   inline_css: form.inline_css !== undefined,
-  template_mode: TEMPLATE_MODES.find((one) => one === form.template_mode) ?? "basic",
+  template_mode: MODES.find((one) => one === form.template_mode) ?? "basic",
   template_type: TYPES.find((one) => one === form.template_type) ?? "marketing",
 });
 
+function bodyOf({ template_mode, body }: Typed): Pick<Content, "body" | "markdown" | "template_mode"> {
+  if (template_mode === "markdown") return { markdown: body };
+  return { template_mode, body: template_mode === "mjml" ? body : htmlOfTyped(body) };
+}
+
 /** Converts the form to API parameters: empty fields are unset, and plain text becomes HTML. */
-export const contentOf = (typed: Typed) => ({
+export const contentOf = ({ template_mode, body, ...typed }: Typed) => ({
   ...typed,
-  body: typed.template_mode === "mjml" ? typed.body : htmlOfTyped(typed.body),
+  ...bodyOf({ template_mode, body, ...typed }),
   preheader: typed.preheader === "" ? null : typed.preheader,
   text_body: typed.text_body.trim() === "" ? null : typed.text_body,
 });
 
 /** Replaces other products' placeholders with ours and repairs links in the text fields. */
-export function convertedOf(visit: CompanyVisit, { subject, preheader, body, text_body, template_mode }: Typed) {
-  return callIn(visit, "renderer.convertContent", { subject, preheader, body, text_body, template_mode });
+export async function convertedOf(visit: CompanyVisit, typed: Typed) {
+  const { subject, preheader, body, text_body, template_mode } = typed;
+  const texts = { subject, preheader, body, text_body };
+  const mode = template_mode === "markdown" ? "basic" : template_mode;
+  const converted = await callIn(visit, "renderer.convertContent", { ...texts, template_mode: mode });
+  return { ...converted, template_mode: template_mode === "markdown" ? template_mode : converted.template_mode };
 }
 
 /** Returns whether converting changes anything. */
@@ -82,7 +95,8 @@ const labels: Record<string, string> = {
 
 /** Adds the source line that each error names, for fields with several lines. */
 export function problemsOf(errors: Errors, typed: Typed): Problem[] {
-  return Object.entries(errors).flatMap(([field, sentences]) => {
+  return Object.entries(errors).flatMap(([name, sentences]) => {
+    const field = name === "markdown" ? "body" : name;
     const text = field === "body" || field === "text_body" ? typed[field] : null;
     return sentences.map((sentence) => {
       const [, no] = (text !== null && /\bline (\d+)\b/.exec(sentence)) || [];

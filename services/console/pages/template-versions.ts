@@ -29,7 +29,7 @@ export async function versionsPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-const FIELDS = ["subject", "preheader", "design", "body", "text_body", "inline_css"] as const;
+const FIELDS = ["subject", "preheader", "design", "markdown", "body", "text_body", "inline_css"] as const;
 
 interface Difference {
   label: string;

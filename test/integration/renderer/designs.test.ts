@@ -124,6 +124,8 @@ describe("a template's Markdown", () => {
     expect(shown.html).toMatch(/Hello &lt;Ann&gt;[\s\S]*<strong>Rome<\/strong>/);
     expect(shown.text).toMatch(/^# Hello <Ann>\n\nIn \*\*Rome\*\*\n/);
     expect((await company.api.post(`${PATH}preview/`, { ...given, variables })).body).toEqual(shown);
+    // The frame's own tables get no lines.
+    expect(made.body.match(/border-bottom:/g)).toBeNull();
     const html = await make({ markdown: "Hi <b>there</b>" });
     expect((await company.api.post(`${PATH}${html.id}/preview/`, {})).body.text).toMatch(/^Hi there/);
   });

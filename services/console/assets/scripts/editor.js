@@ -1,9 +1,7 @@
 /**
- * The template editor: a preview that follows what is typed, lines with their numbers and errors, variables and images put in
- * at the cursor, and a question before unsaved changes are left. Without this script the page is a form, and a button renews
- * the preview.
- *
- * A textarea and not a code editor: undo, spelling, dictation, input methods and screen readers work in it by themselves.
+ * The template editor: a preview that follows what is typed, errors at their lines, variables and images put in at the
+ * cursor, and a question before unsaved changes are left. Without this script the page is a form, and a button renews the
+ * preview. The content is a textarea until the code editor (services/console/editor/code) is loaded.
  */
 const PAUSE_MS = 600;
 const RETRY_MS = 3_000;
@@ -11,7 +9,6 @@ const MAX_RETRY_MS = 60_000;
 
 const form = document.getElementById("editor");
 const body = document.getElementById("body");
-const lines = document.getElementById("lines");
 const frame = form.querySelector("iframe");
 const previewState = document.getElementById("preview-state");
 const editorState = document.getElementById("editor-state");
@@ -22,35 +19,14 @@ for (const element of form.querySelectorAll("[data-scripted]")) element.hidden =
 
 // Lines
 
-let wrongLines = new Set();
-let numbered = -1;
-
-function number() {
-  const count = body.value.split("\n").length;
-  if (count === numbered) return;
-  numbered = count;
-  lines.replaceChildren(
-    ...Array.from({ length: count }, (_, n) => {
-      const line = document.createElement("div");
-      const isWrong = wrongLines.has(n + 1);
-      line.textContent = isWrong ? `! ${n + 1}` : n + 1;
-      if (isWrong) line.className = "wrong";
-      return line;
-    }),
-  );
-}
-
-function align() {
-  lines.style.height = `${body.clientHeight}px`;
-  lines.scrollTop = body.scrollTop;
-}
-
 function goToLine(field, no) {
   const text = field.value.split("\n");
   const start = text.slice(0, no - 1).reduce((sum, line) => sum + line.length + 1, 0);
+  const end = start + (text[no - 1]?.length ?? 0);
+  if (field.codeEditor) return field.codeEditor.select(start, end);
   field.closest("details")?.setAttribute("open", "");
   field.focus();
-  field.setSelectionRange(start, start + (text[no - 1]?.length ?? 0));
+  field.setSelectionRange(start, end);
   const lineHeight = Number.parseFloat(getComputedStyle(field).lineHeight);
   field.scrollTop = Math.max(0, (no - 4) * lineHeight);
 }
@@ -63,15 +39,15 @@ function bindProblems(root) {
     button.hidden = false;
     button.addEventListener("click", () => goToLine(fieldOf(button.dataset.field), Number(button.dataset.line)));
   }
-  const inBody = root.querySelectorAll('[data-line][data-field="body"]');
-  wrongLines = new Set([...inBody].map((button) => Number(button.dataset.line)));
-  numbered = -1;
-  number();
+  mark();
 }
 
-lines.hidden = false;
-new ResizeObserver(align).observe(body);
-body.addEventListener("scroll", align);
+function mark() {
+  const wrong = form.querySelectorAll('[data-line][data-field="body"]');
+  body.codeEditor?.mark(new Set([...wrong].map((button) => Number(button.dataset.line))));
+}
+
+body.addEventListener("code-editor", mark);
 bindProblems(form);
 
 // Inserting text
@@ -83,13 +59,17 @@ for (const field of texts) {
   });
 }
 
-function insert(field, text) {
+/** Puts the cursor `back` characters before the end of the text. */
+function insert(field, text, back = 0) {
+  if (field.codeEditor) return field.codeEditor.insert(text, back);
   field.focus();
   // The only way to insert text that undo can remove; browsers without it insert it without undo.
   if (!document.execCommand("insertText", false, text)) {
     field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
+  const at = field.selectionEnd - back;
+  field.setSelectionRange(at, at);
 }
 
 function buttonOf(code, text, insertInto) {
@@ -108,39 +88,21 @@ for (const code of form.querySelectorAll("[data-insert]")) {
 
 const attribute = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
 
-/** Inserts an image and selects the placeholder of its description. */
+/** An image without a description, and how many characters follow the place of the description. */
+const IMAGES = {
+  mjml: (url) => [`<mj-image src="${attribute(url)}" alt="" />`, 4],
+  markdown: (url) => [`![](${url})`, url.length + 3],
+  html: (url) => [`<img src="${attribute(url)}" alt="">`, 2],
+};
+
 function insertImage(url) {
-  const isMjml = form.elements.template_mode.value === "mjml";
-  const text = isMjml ? `<mj-image src="${attribute(url)}" alt="" />` : `<img src="${attribute(url)}" alt="">`;
-  insert(body, text);
-  const at = body.selectionEnd - (isMjml ? 4 : 2);
-  body.setSelectionRange(at, at);
+  insert(body, ...(IMAGES[form.elements.template_mode.value] ?? IMAGES.html)(url));
 }
 
 for (const code of form.querySelectorAll("[data-image]")) {
   const button = buttonOf(code, code.dataset.name, () => insertImage(code.dataset.image));
   button.title = code.dataset.name;
 }
-
-// The Tab key indents until Escape is pressed, so that the keyboard can leave.
-let tabLeaves = false;
-body.addEventListener("focus", () => {
-  tabLeaves = false;
-});
-body.addEventListener("keydown", (event) => {
-  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") tabLeaves = true;
-  else if (event.key === "Tab" && !event.shiftKey && !tabLeaves) {
-    event.preventDefault();
-    insert(body, "  ");
-  } else if (event.key === "Enter") {
-    const before = body.value.slice(0, body.selectionStart);
-    const [, indent] = /(?:^|\n)([ \t]*)[^\n]*$/.exec(before);
-    if (indent === "") return;
-    event.preventDefault();
-    insert(body, `\n${indent}`);
-  }
-});
 
 // Images from files
 
@@ -165,20 +127,23 @@ async function uploadAll(files) {
 
 const holdsFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
 
-body.addEventListener("dragover", (event) => {
+const content = body.parentElement;
+content.addEventListener("dragover", (event) => {
   if (!holdsFiles(event)) return;
   event.preventDefault();
-  body.classList.add("dropping");
+  content.classList.add("dropping");
 });
-body.addEventListener("dragleave", () => body.classList.remove("dropping"));
-body.addEventListener("drop", (event) => {
+content.addEventListener("dragleave", () => content.classList.remove("dropping"));
+const drop = (event) => {
   if (!holdsFiles(event)) return;
   event.preventDefault();
-  body.classList.remove("dropping");
-  const place = document.caretPositionFromPoint?.(event.clientX, event.clientY);
-  if (place?.offsetNode === body) body.setSelectionRange(place.offset, place.offset);
+  event.stopPropagation();
+  content.classList.remove("dropping");
+  body.codeEditor?.moveTo(event.clientX, event.clientY);
   uploadAll([...event.dataTransfer.files].filter(({ type }) => type.startsWith("image/")));
-});
+};
+// Before the code editor, which would insert the content of files.
+content.addEventListener("drop", drop, { capture: true });
 const chosen = document.getElementById("upload");
 chosen.addEventListener("change", async () => {
   await uploadAll([...chosen.files]);
@@ -278,8 +243,7 @@ const saved = form.dataset.unsaved === undefined ? stateOf() : "";
 let isLeaving = false;
 const hint = editorState.textContent;
 
-form.addEventListener("input", (event) => {
-  if (event.target === body) number();
+form.addEventListener("input", () => {
   const isUnsaved = stateOf() !== saved;
   const text = isUnsaved ? editorState.dataset.unsaved : hint;
   if (editorState.textContent !== text) editorState.textContent = text;
@@ -295,5 +259,4 @@ addEventListener("beforeunload", (event) => {
   if (!isLeaving && stateOf() !== saved) event.preventDefault();
 });
 
-align();
 schedule(0);

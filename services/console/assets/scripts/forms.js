@@ -1,5 +1,17 @@
 /** Enhances the forms of all pages. They also work without this script. */
 
+// Loads the code editor when a field that can have one is nearly seen.
+const coded = new IntersectionObserver(
+  (entries) => {
+    for (const { target } of entries.filter(({ isIntersecting }) => isIntersecting)) {
+      coded.unobserve(target);
+      import(target.dataset.code).then(({ codeEditor }) => codeEditor(target));
+    }
+  },
+  { rootMargin: "50%" },
+);
+for (const field of document.querySelectorAll("textarea[data-code]")) coded.observe(field);
+
 // Typing a date into a field with `data-chooses` selects the first choice other than "now" of the named question; "now" clears the date.
 for (const field of document.querySelectorAll("[data-chooses]")) {
   const choices = [...field.form.elements[field.dataset.chooses]];

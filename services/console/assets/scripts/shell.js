@@ -5,7 +5,8 @@ document.addEventListener("keydown", (event) => {
     for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;
     return;
   }
-  const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
+  // The code editor is in a shadow root.
+  const isTyping = event.composedPath()[0].closest("input, textarea, select, [contenteditable]");
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
   const field = document.querySelector(".search-field input");
   if (!field) return;

@@ -5,6 +5,7 @@ import { htmlOfTyped } from "../../../lib/made-html/typed-text.ts";
 import { type Errors, orAgain } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
+import { variablesFor } from "../template-editor.ts";
 import {
   afterSaving,
   type Body,
@@ -104,6 +105,7 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       attachments: Array.isArray(body.attachment_ids) ? body.attachment_ids.length : 0,
       errors,
       isSaved: pressedButton(visit) === "autosave",
+      variables: pressedButton(visit) === "autosave" ? [] : await variablesFor(visit),
       savedTemplate: pressedButton(visit) === "template" && Object.keys(errors).length === 0 ? draft.name : null,
       editPath: isUuid(chosen) ? companyPath(visit, `templates/${chosen}`) : null,
     },
