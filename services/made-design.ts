@@ -1,8 +1,8 @@
 /** Makes the HTML and the text part of a design. Both are stored with it, so that sending needs neither. */
 import { readDesignSource } from "../models/statements/read-design-source.ts";
-import { designErrors, savedAt } from "./lib/design/check.ts";
+import { designErrors, savedAt, walk } from "./lib/design/check.ts";
 import { mjmlOf, textOf } from "./lib/design/compile.ts";
-import type { Design } from "./lib/design/design.ts";
+import type { Block, Design } from "./lib/design/design.ts";
 import { referenceErrors } from "./lib/design/saved.ts";
 import { notFound } from "./lib/errors.ts";
 import { htmlOf } from "./lib/made-html/make-html.ts";
@@ -26,8 +26,21 @@ async function errorsOf(companyId: string, design: unknown): Promise<string[]> {
   }
 }
 
+const pathsOf = ({ blocks }: Design): ReadonlyMap<Block, string> =>
+  new Map([...walk(blocks)].map(([block, path]) => [block, path]));
+
+interface Options {
+  inlinesCss: boolean;
+  /** Marks each block's HTML with its path, for a check; such HTML is never sent. */
+  isMarked?: boolean;
+}
+
 /** The errors name paths in the tree. Throws 429 or 503 if too much waits for a thread. */
-export async function madeDesign(companyId: string, given: unknown, inlinesCss: boolean): Promise<Made> {
+export async function madeDesign(
+  companyId: string,
+  given: unknown,
+  { inlinesCss, isMarked = false }: Options,
+): Promise<Made> {
   const faults = await errorsOf(companyId, given);
   if (faults.length > 0) return { errors: faults };
   const design = given as Design;
@@ -38,7 +51,8 @@ export async function madeDesign(companyId: string, given: unknown, inlinesCss: 
   if (!source) throw notFound();
   const errors = referenceErrors(design, source);
   if (errors.length > 0) return { errors };
-  const compiled = await htmlOf(companyId, { body: mjmlOf(design, source), isMjml: true, inlinesCss });
+  const body = mjmlOf(design, isMarked ? { ...source, paths: pathsOf(design) } : source);
+  const compiled = await htmlOf(companyId, { body, isMjml: true, inlinesCss });
   if (compiled.errors) return compiled;
   const text = textOf(design, source);
   // A block of HTML may have tags within its markup, which the text part has not.

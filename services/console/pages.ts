@@ -139,6 +139,7 @@ import { emptyFrame, showFindings, showPreview, templateFrame } from "./pages/te
 import { restoreVersion, versionPage, versionsPage } from "./pages/template-versions.ts";
 import { deleteTemplate, deleteTemplatePage, duplicateTemplate, templatesPage } from "./pages/templates.ts";
 import { beginTwoFactor, confirmTwoFactor, endTwoFactor, twoFactorPage } from "./pages/two-factor.ts";
+import { checkVisual, testVisual } from "./pages/visual-checks.ts";
 import { makeVisual, newVisualPage, previewVisual, saveVisual, visualPage } from "./pages/visual-editor.ts";
 import {
   changeWebhook,
@@ -233,6 +234,8 @@ export const companyPages: Table<CompanyVisit> = {
   templates: { page: templatesPage },
   "templates/new/visual": { page: newVisualPage, form: makeVisual },
   "templates/visual-preview": { form: previewVisual },
+  "templates/visual-check": { form: checkVisual },
+  "templates/visual-test": { form: testVisual },
   "templates/starters": { page: startersPage },
   "templates/starters/:id": { page: starterFrame },
   "templates/new": { page: newTemplatePage, form: makeTemplate },

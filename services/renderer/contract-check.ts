@@ -1,4 +1,5 @@
 /** Contract of the checks of a template before its use. */
+import { FINDING_KINDS, MAIL_CLIENTS } from "../lib/mail-check/finding.ts";
 import { Described, Nullable, OneOf, Type } from "../lib/shapes.ts";
 import { MAX_LINKS } from "./check/check-links.ts";
 
@@ -32,12 +33,45 @@ const Spam = Type.Object({
   ),
 });
 
+const Finding = Type.Object({
+  kind: Described(OneOf(...FINDING_KINDS), "Subject of the finding."),
+  rule: Described(
+    Type.String(),
+    "Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role` or `size`; for `support` the feature that some clients lack.",
+    "contrast",
+  ),
+  severity: Described(
+    OneOf("error", "warning"),
+    "`error`: some readers cannot read or use a part of the mail; `warning`: it is worse for them.",
+  ),
+  message: Described(
+    Type.String(),
+    "The fault, and what readers notice.",
+    "The text “Our offers” is hard to read: its contrast is 2.8:1 (#999999 on #ffffff), and 4.5:1 is needed.",
+  ),
+  fix: Described(Type.String(), "How to mend it.", "Choose a darker or lighter color for the text or its background."),
+  path: Nullable(
+    Type.String({
+      description: "Path of the block in the design; null without a design, and for the whole mail.",
+      examples: ["blocks[1].columns[0].blocks[2]"],
+    }),
+  ),
+  clients: Type.Array(OneOf(...MAIL_CLIENTS), {
+    description: "Email clients with the fault; empty: all.",
+    examples: [["outlook_classic"]],
+  }),
+});
+
 export const TemplateCheck = Type.Object({
   warnings: Type.Array(Type.String(), {
     description: "Warnings that saving would return.",
     examples: [['The address "www.example.com" does not open from an email. Use "https://www.example.com" instead.']],
   }),
   size: Type.Integer({ description: "Size of the HTML in bytes.", examples: [18_240] }),
+  findings: Type.Array(Finding, {
+    description:
+      "Findings on accessibility (WCAG 2.2 AA), support by six email clients (data of caniemail.com), size, links and spam: errors first, at most 100.",
+  }),
   links: Type.Array(Link, {
     description: `The http and https addresses of the body, without duplicates and without those that contain variables: links first, then images and backgrounds; at most ${MAX_LINKS}.`,
   }),
@@ -50,4 +84,4 @@ export const TemplateCheck = Type.Object({
 });
 
 export const CHECK_DESCRIPTION =
-  "Extension. Nothing is saved or sent. Each link is requested (HEAD, then GET if that fails), 30 seconds at most in total. Addresses outside the public internet are not requested and have no status. Syntax errors return 400, as on saving.";
+  "Extension. Nothing is saved or sent. Each link is requested (HEAD, then GET if that fails), 30 seconds at most in total. Addresses outside the public internet are not requested and have no status. Syntax errors return 400, as on saving. With `quick` nothing else is asked: no links are requested, and `spam` is null.";

@@ -201,6 +201,9 @@ export const contract = {
         ),
       ),
       design: Type.Optional(Described(DesignTree, "Design to check, in place of `body`.")),
+      quick: Type.Optional(
+        Described(Type.Boolean(), "True: without requesting links and without the spam check.", false),
+      ),
     }),
     returns: TemplateCheck,
     exactlyOne: [["body", "design"]],

@@ -3,6 +3,8 @@
  * secrets. Errors lose their class in transport, so template errors are returned as results.
  */
 import type { FieldErrors } from "../lib/errors.ts";
+import { mailFindings } from "../lib/mail-check/check-mail.ts";
+import type { Finding } from "../lib/mail-check/finding.ts";
 import type { Node } from "../lib/template/parser.ts";
 import { type Bodies, bodiesOf, htmlProgram, type Source, subjectProgram, textProgram } from "./bodies/bodies.ts";
 import { type Facts, factsOf } from "./bodies/facts.ts";
@@ -55,6 +57,8 @@ export interface Preview {
 }
 
 export const converted = (content: Convertible): Outcome<Convertible> => outcomeOf(() => convertContent(content));
+
+export const findings = (html: string): Outcome<Finding[]> => outcomeOf(() => mailFindings(html));
 
 export const facts = (source: Source): Outcome<Facts> => outcomeOf(() => factsOf(source));
 

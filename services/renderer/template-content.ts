@@ -63,7 +63,7 @@ function rivalOf({ field }: Source, { design, markdown, body }: Input): string |
 }
 
 const made = (companyId: string, { field, value }: Source, inlinesCss: boolean): Promise<Made> =>
-  field === "design" ? madeDesign(companyId, value, inlinesCss) : madeMarkdown(companyId, value, inlinesCss);
+  field === "design" ? madeDesign(companyId, value, { inlinesCss }) : madeMarkdown(companyId, value, inlinesCss);
 
 /** The sentences on the body, or its source, that the template would have. */
 export async function contentErrors(companyId: string, before: Before | null, input: Input): Promise<FieldErrors> {

@@ -54,6 +54,8 @@ const saved = (page: Page) => page.getByText(/^Saved just now$/).waitFor();
 const idOf = (page: Page) => /templates\/([0-9a-f-]{36})\/visual/.exec(page.url())![1]!;
 const read = async (id: string) => (await company.api.get(`/api/emails/templates/${id}/`)).body;
 
+const inOneColumn = (...blocks: object[]) => ({ version: 1, blocks: [{ type: "section", columns: [{ blocks }] }] });
+
 /** A mail with a heading, a text with a field, an image beside a text, and a button. */
 const wanted = (columns: object[]) => ({
   version: 1,
@@ -376,6 +378,40 @@ test("previews show the mail as a phone, in dark mode and for a person, and run 
     await page.getByRole("button", { name: "Preview in dark mode" }).click();
     await page.frameLocator("iframe").getByText("See all twelve").waitFor();
     expect(await page.locator("iframe").getAttribute("sandbox")).toBe("allow-same-origin");
+  });
+}, 120_000);
+
+test("checks lead to their blocks, and a test of the draft is sent", async () => {
+  const design = inOneColumn({ type: "heading", text: "Pale", color: "#eeeeee" }, { type: "text" });
+  await company.api.post("/api/emails/saved-blocks/", { name: "Shop button", blocks: [{ type: "divider" }] });
+  const { id } = (await company.api.post("/api/emails/templates/", { name: "Pale", subject: "Pale", design })).body;
+  await open(LARGE, async (page) => {
+    await signIn(page, `templates/${id}/visual`);
+    const checks = page.getByRole("tab", { name: /^Checks \([1-9]/ });
+    await checks.click();
+    const finding = page.getByRole("button", { name: /^Error: The text “Pale” is hard to read/ });
+    await finding.waitFor();
+    await page.screenshot({ path: join(SHOTS, "visual-checks.png") });
+    await finding.click();
+    await page.getByRole("tab", { name: "Heading", selected: true }).waitFor();
+    await page.waitForFunction("document.activeElement.dataset.path === 'blocks/0/columns/0/blocks/0'");
+    await page.keyboard.press("Delete");
+    await checks.click();
+    await finding.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Check links and spam" }).click();
+    await page.getByText("Links and spam are checked.").waitFor();
+
+    await page.getByRole("button", { name: "Shop button" }).click();
+    await page.getByLabel("Add as").selectOption("A copy");
+    await page.getByRole("button", { name: "Shop button" }).click();
+    expect((await outline(page)).filter((one) => /Saved block|Divider/.test(one))).toHaveLength(2);
+
+    await page.getByRole("button", { name: "Send test" }).click();
+    const dialog = page.getByRole("dialog", { name: "Send a test" });
+    expect(await dialog.getByLabel("Send to").inputValue()).toBe(company.email);
+    await page.screenshot({ path: join(SHOTS, "visual-test.png") });
+    await dialog.getByRole("button", { name: "Send", exact: true }).click();
+    await dialog.getByText("Connect your mail server first").waitFor();
   });
 }, 120_000);
 

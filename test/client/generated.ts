@@ -3801,6 +3801,8 @@ export interface Operations {
         /** The mail in HTML, with variables. Required without `design`. */
         body?: string;
         design?: Design;
+        /** True: without requesting links and without the spam check. */
+        quick?: boolean;
       };
     };
     answer: {
@@ -3808,6 +3810,23 @@ export interface Operations {
       warnings: string[];
       /** Size of the HTML in bytes. */
       size: number;
+      /** Findings on accessibility (WCAG 2.2 AA), support by six email clients (data of caniemail.com), size, links and spam: errors first, at most 100. */
+      findings: {
+        /** Subject of the finding. */
+        kind: "accessibility" | "support" | "weight" | "link" | "spam";
+        /** Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role` or `size`; for `support` the feature that some clients lack. */
+        rule: string;
+        /** `error`: some readers cannot read or use a part of the mail; `warning`: it is worse for them. */
+        severity: "error" | "warning";
+        /** The fault, and what readers notice. */
+        message: string;
+        /** How to mend it. */
+        fix: string;
+        /** Path of the block in the design; null without a design, and for the whole mail. */
+        path: string | null;
+        /** Email clients with the fault; empty: all. */
+        clients: ("gmail" | "outlook_classic" | "outlook" | "apple_mail" | "yahoo" | "samsung")[];
+      }[];
       /** The http and https addresses of the body, without duplicates and without those that contain variables: links first, then images and backgrounds; at most 100. */
       links: {
         /** URL. */

@@ -20,7 +20,7 @@ export async function errorsOfDesign(
   inlinesCss: boolean,
 ): Promise<string[]> {
   if (body !== undefined) return [NOT_BOTH];
-  return (await madeDesign(companyId, design, inlinesCss)).errors ?? [];
+  return (await madeDesign(companyId, design, { inlinesCss })).errors ?? [];
 }
 
 interface AsSent {
@@ -34,7 +34,7 @@ interface AsSent {
 export async function asSent(companyId: string, content: Omit<Partial<Content>, "subject">): Promise<AsSent> {
   const { body, design, text_body = null, inline_css: inlinesCss = false } = content;
   if (design !== undefined) {
-    const { html, text, errors } = await madeDesign(companyId, design, inlinesCss);
+    const { html, text, errors } = await madeDesign(companyId, design, { inlinesCss });
     if (errors) throw invalid({ design: errors });
     return { body: html, text_body: textToSend(text_body, text), design_text: text };
   }

@@ -25,6 +25,8 @@ export interface Boot {
   images: { id: string; url: string; path: string; filename: string; alt: string; isCopy: boolean }[];
   /** Saved blocks that designs can refer to. */
   savedBlocks: { id: string; name: string; blocks: Block[] }[];
+  /** Address of the person, for test mails; null if the person may send none. */
+  testTo: string | null;
   types: { value: Mail["template_type"]; label: string }[];
   icons: string;
   formToken: string;
@@ -35,6 +37,8 @@ export interface Boot {
     /** Path that saves a new template. */
     make: string;
     preview: string;
+    check: string;
+    test: string;
     upload: string;
     /** Below it are the library and what is done with single images. */
     media: string;

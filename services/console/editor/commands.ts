@@ -1,12 +1,14 @@
 /** What menus, keys and dragging do to blocks: each changes the tree, selects the result and says it to screen readers. */
 import { type Block, type Design, isSection } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
+import type { Boot } from "./boot.ts";
 import {
   allBlocks,
   blockAt,
   fits,
   insertBlock,
   moveBlock,
+  newSection,
   outerOf,
   placeFor,
   stepped,
@@ -20,6 +22,7 @@ import {
   duplicateAt,
   getAt,
   indexOf,
+  insertAt,
   isSame,
   type Moved,
   type Path,
@@ -48,6 +51,19 @@ export function add(store: Store, block: Block, at?: Path): void {
   const design = designOf(store.read());
   const to = at ?? (target && fits(block, parentOf(target)) ? target : placeFor(design, block, selected));
   show(store, insertBlock(design, block, to), t.says.added(nameOf(block)));
+}
+
+/** A saved block: a reference, which follows its changes, or a copy of its blocks. */
+export function addSaved(store: Store, { id, name, blocks }: Boot["savedBlocks"][number], isCopy: boolean): void {
+  const first = blocks[0];
+  if (!first) return;
+  const { selected } = store.read();
+  const design = designOf(store.read());
+  const path = placeFor(design, first, selected);
+  const given: Block[] = isCopy ? copyOf(blocks) : [{ type: "saved", id }];
+  const inserted = fits(first, parentOf(path)) ? given : [newSection(1, given)];
+  const tree = inserted.toReversed().reduce((all, block) => insertAt(all, path, block), design);
+  show(store, { tree, path }, t.says.added(name));
 }
 
 export function move(store: Store, from: Path, to: Path): void {

@@ -4,11 +4,13 @@ import { createContext } from "preact";
 import { useContext, useEffect, useReducer, useRef } from "preact/hooks";
 import type { EditorView } from "prosemirror-view";
 import type { Boot } from "./boot.ts";
+import type { Checking } from "./checking.ts";
 import type { State, Store } from "./store.ts";
 
 export interface Editor {
   boot: Boot;
   store: Store;
+  checking: Checking;
   /** The text that has or had the focus. */
   active: { view?: EditorView | undefined };
 }

@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { bootOf } from "./boot.ts";
+import { checking } from "./checking.ts";
 import { type Editor, EditorContext } from "./context.ts";
 import { listenToKeys } from "./keyboard.ts";
 import { saving } from "./saving.ts";
@@ -12,7 +13,7 @@ if (root) {
   const given = bootOf(root);
   const store = createStore(given);
   const saves = saving(given, store);
-  const editor: Editor = { boot: given, store, active: {} };
+  const editor: Editor = { boot: given, store, checking: checking(given, store), active: {} };
   listenToKeys(store, () => void saves.save());
   root.replaceChildren();
   render(

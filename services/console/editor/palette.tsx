@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Block } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
 import { excerptOf } from "./block-name.ts";
-import { add, nameOf } from "./commands.ts";
+import { add, addSaved, nameOf } from "./commands.ts";
 import { useEditor, useStore } from "./context.ts";
 import { type BlockType, listPaths, newBlock } from "./document.ts";
 import { makePalette } from "./drag.ts";
@@ -73,6 +73,33 @@ function Offers({ title, offers }: { title: string; offers: Offer[] }) {
   );
 }
 
+function SavedBlocks() {
+  const { boot, store } = useEditor();
+  const [isCopy, setCopy] = useState(false);
+  if (boot.savedBlocks.length === 0) return null;
+  return (
+    <>
+      <h2>{t.savedBlocks.title}</h2>
+      <label class="setting">
+        {t.savedBlocks.use}{" "}
+        <select value={isCopy ? "copy" : ""} onChange={(event) => setCopy(event.currentTarget.value === "copy")}>
+          <option value="">{t.savedBlocks.asReference}</option>
+          <option value="copy">{t.savedBlocks.asCopy}</option>
+        </select>
+      </label>
+      <ul class="outline" aria-label={t.savedBlocks.title}>
+        {boot.savedBlocks.map((saved) => (
+          <li key={saved.id}>
+            <button type="button" onClick={() => addSaved(store, saved, isCopy)}>
+              <Icon icon="layers" /> {saved.name}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 function OutlineOf({ list }: { list: Path }) {
   const { store } = useEditor();
   const design = useStore(designOf);
@@ -120,6 +147,7 @@ export function Palette() {
             <Offers title={t.content} offers={CONTENT} />
             <Offers title={t.layouts} offers={LAYOUTS} />
             <Offers title={t.logic} offers={LOGIC} />
+            <SavedBlocks />
             <p class="hint">{t.pickHint}</p>
           </>
         ) : (

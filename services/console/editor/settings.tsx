@@ -2,6 +2,8 @@
 import { type Block, isCondition, isLoop, isSection, MAX_COLUMNS, SECTION, SETTINGS } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
 import type { Mail } from "./boot.ts";
+import { countOf } from "./checking.ts";
+import { ChecksPanel } from "./checks.tsx";
 import { nameOf, setColumns, setCondition } from "./commands.ts";
 import { useEditor, useStore } from "./context.ts";
 import { blockAt, conditionAround, fieldsOf, outerOf } from "./document.ts";
@@ -236,12 +238,14 @@ export function SettingsSide() {
   const selected = useStore((state) => state.selected);
   const design = useStore(designOf);
   const tab = useStore((state) => state.tab);
+  const checks = useStore((state) => state.checks);
   const block = blockAt(design, selected);
   const section = sectionAround(store.read());
   const tabs = {
     ...(block ? { block: nameOf(block) } : {}),
     ...(section ? { section: t.tabs.section } : {}),
     mail: t.tabs.mail,
+    checks: checks === null ? t.tabs.checks : `${t.tabs.checks} (${countOf(checks)})`,
   };
   const chosen = tab in tabs ? tab : "mail";
   return (
@@ -257,6 +261,7 @@ export function SettingsSide() {
         {chosen === "block" && block && selected && <BlockSettings block={block} path={selected} />}
         {chosen === "section" && section && <SectionSettings path={section} />}
         {chosen === "mail" && <MailSettings />}
+        {chosen === "checks" && <ChecksPanel />}
       </div>
     </aside>
   );

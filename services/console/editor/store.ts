@@ -1,6 +1,7 @@
 /** The editor's state, and every change of it. */
 import type { Block, Design } from "../../lib/design/design.ts";
 import type { Boot, Mail } from "./boot.ts";
+import type { Checks } from "./checking.ts";
 import { allBlocks, blockAt, emptyDesign } from "./document.ts";
 import { begin, changed, type History, redone, undone } from "./history.ts";
 import { isSame, type Path, setAt } from "./tree.ts";
@@ -26,7 +27,7 @@ export interface State {
   /** A place for the next block, chosen before the block. */
   target: Path | null;
   /** The tab at the right. */
-  tab: "block" | "section" | "mail";
+  tab: "block" | "section" | "mail" | "checks";
   view: View;
   reader: string;
   /** The template as it is saved; null until the first save. */
@@ -40,6 +41,9 @@ export interface State {
   problems: { path: Path; sentence: string }[];
   conflict: Conflict | null;
   notice: "restored" | "older" | null;
+  /** Null before the first check. */
+  checks: Checks | null;
+  isChecking: boolean;
   /** Variable that is selected in a text. */
   chip: { name: string; fallback: string } | null;
   /** Names of the marks at the text cursor. */
@@ -85,6 +89,8 @@ export function createStore(given: Boot, now: () => number = Date.now): Store {
     problems: [],
     conflict: null,
     notice: null,
+    checks: null,
+    isChecking: false,
     chip: null,
     marks: "",
     said: "",

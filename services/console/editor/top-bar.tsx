@@ -5,6 +5,7 @@ import { useEditor, useStore } from "./context.ts";
 import { Icon, IconButton } from "./icon.tsx";
 import type { Saving } from "./saving.ts";
 import { isChanged, redo, type State, undo, type View } from "./store.ts";
+import { TestSend } from "./test-send.tsx";
 
 const MINUTE_MS = 60_000;
 
@@ -91,6 +92,7 @@ export function TopBar({ saving }: { saving: Saving }) {
           ))}
         </select>
       )}
+      <TestSend />
       <button type="button" class="primary" disabled={isSaving} onClick={() => saving.save()}>
         {boot.isCampaign ? t.next : t.save}
       </button>

@@ -14,7 +14,7 @@ import { conflictOf, offers } from "./template-editor.ts";
 import { readerOf } from "./template-form.ts";
 import { editorFrame } from "./template-preview.ts";
 import { templatesPath } from "./templates.ts";
-import { brandFor, fieldsFor } from "./visual-offers.ts";
+import { brandFor, fieldsFor, savedBlocksFor } from "./visual-offers.ts";
 
 type Template = ReturnsOf<"renderer.getTemplate">;
 type Content = ParamsOf<"renderer.createTemplate"> & { unchanged_since?: string };
@@ -40,7 +40,12 @@ interface Edited {
 
 /** The editor of a template, or of a campaign's content. */
 export async function editorPage(visit: CompanyVisit, title: string, edited: Edited): Promise<Answer> {
-  const [offered, brand, fields] = await Promise.all([offers(visit), brandFor(visit), fieldsFor(visit)]);
+  const [offered, brand, fields, savedBlocks] = await Promise.all([
+    offers(visit),
+    brandFor(visit),
+    fieldsFor(visit),
+    savedBlocksFor(visit),
+  ]);
   const t = messages.templates;
   const boot = {
     ...edited,
@@ -48,11 +53,14 @@ export async function editorPage(visit: CompanyVisit, title: string, edited: Edi
     fields,
     readers: offered.readers,
     images: offered.images,
-    savedBlocks: [],
+    savedBlocks,
+    testTo: may(visit, "campaigns.sendTest") ? visit.user.email : null,
     types: (["marketing", "transactional"] as const).map((value) => ({ value, label: t.kinds[value] })),
     paths: {
       ...edited.paths,
       preview: templatesPath(visit, "visual-preview"),
+      check: templatesPath(visit, "visual-check"),
+      test: templatesPath(visit, "visual-test"),
       upload: templatesPath(visit, "media"),
       media: companyPath(visit, "media"),
     },

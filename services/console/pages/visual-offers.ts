@@ -2,6 +2,7 @@
 
 import { brandOf } from "../../lib/branding/brand-of.ts";
 import type { Brand } from "../../lib/design/brand.ts";
+import type { Block } from "../../lib/design/design.ts";
 import { type CompanyVisit, callIn } from "../request.ts";
 
 const MAX_PEOPLE = 20;
@@ -30,4 +31,20 @@ export async function brandFor(visit: CompanyVisit): Promise<Brand> {
   const company = await callIn(visit, "accounts.getCompany", { id: visit.company.id });
   const set = Object.entries(company.branding).filter(([, value]) => value !== null);
   return brandOf({ ...company, branding: Object.fromEntries(set) });
+}
+
+/** Each is read by itself, because lists leave out the blocks. */
+const MAX_SAVED_BLOCKS = 30;
+
+export async function savedBlocksFor(visit: CompanyVisit): Promise<{ id: string; name: string; blocks: Block[] }[]> {
+  const { results } = await callIn(visit, "renderer.listSavedBlocks", {
+    page_size: MAX_SAVED_BLOCKS,
+    ordering: "name",
+  });
+  return Promise.all(
+    results.map(async ({ id }) => {
+      const { name, blocks = [] } = await callIn(visit, "renderer.getSavedBlock", { id });
+      return { id, name, blocks: blocks as unknown as Block[] };
+    }),
+  );
 }

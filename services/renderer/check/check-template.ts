@@ -3,15 +3,18 @@ import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { textsIn } from "../../lib/design/check.ts";
 import type { Design } from "../../lib/design/design.ts";
 import { type FieldErrors, invalid } from "../../lib/errors.ts";
+import { MAX_FINDINGS } from "../../lib/mail-check/check-mail.ts";
 import type { Static } from "../../lib/shapes.ts";
 import { subjectErrors } from "../../lib/template/template-errors.ts";
+import { madeDesign } from "../../made-design.ts";
 import { UnusableTemplate } from "../content.ts";
 import type { TemplateCheck } from "../contract-check.ts";
 import type { contract } from "../contract-templates.ts";
-import { bodyFacts, pageBodies } from "../heavy.ts";
+import { bodyFacts, findingsIn, pageBodies } from "../heavy.ts";
 import { contentAfter, contentErrors } from "../template-content.ts";
 import { templateWarnings } from "../warnings.ts";
 import { checkLinks } from "./check-links.ts";
+import { linkFindings, spamFindings } from "./online-findings.ts";
 import { sampleMail } from "./sample-mail.ts";
 import { type SpamScore, spamScore } from "./spam-score.ts";
 
@@ -67,21 +70,23 @@ async function scoreOrNull(
 
 export async function checkTemplate(
   companyId: string,
-  { subject, body: written = "", design }: Checked,
+  { subject, body: written = "", design, quick = false }: Checked,
   onFilterFailure: Log,
 ): Promise<Static<typeof TemplateCheck>> {
   const end = AbortSignal.timeout(LINKS_MS);
   const { body = written } = design ? await contentAfter(companyId, null, { design }) : {};
+  const marked = design && (await madeDesign(companyId, design, { inlinesCss: false, isMarked: true })).html;
   // Content added below the body is ours.
   const source = { subject, body, companyName: "", footerText: "", isTransactional: true };
   const size = Buffer.byteLength(body);
   try {
     const facts = await bodyFacts(companyId, source);
     const { links } = await pageBodies(companyId, source);
-    const [warnings, checked, spam] = await Promise.all([
+    const [ofMail, warnings, checked, spam] = await Promise.all([
+      findingsIn(companyId, marked ?? body),
       templateWarnings(companyId, { facts, htmlBytes: size, isTransactional: false }),
-      checkLinks(companyId, [...links.filter(isWholeAddress), ...facts.images], end),
-      scoreOrNull(companyId, { subject, body }, onFilterFailure),
+      quick ? [] : checkLinks(companyId, [...links.filter(isWholeAddress), ...facts.images], end),
+      quick ? null : scoreOrNull(companyId, { subject, body }, onFilterFailure),
     ]);
     const pathIn = (url: string) => {
       const path = pathOf(design, url);
@@ -93,7 +98,8 @@ export async function checkTemplate(
       ...pathIn(one.url),
       kind: followed.has(one.url) ? ("link" as const) : ("image" as const),
     }));
-    return { warnings, size, links: kinds, spam };
+    const findings = [...linkFindings(kinds), ...spamFindings(spam), ...ofMail].slice(0, MAX_FINDINGS);
+    return { warnings, size, findings, links: kinds, spam };
   } catch (error) {
     throw error instanceof UnusableTemplate ? invalid(error.fields) : error;
   }

@@ -206,6 +206,28 @@ test("a design is checked like a body, and each link names its place in the tree
   ]);
   expect(body.warnings).toEqual((await create({ subject: "Hi", design })).warnings);
   expect(body.warnings).toContainEqual(expect.stringContaining("[[fist_name]]"));
+  const findings = body.findings as { kind: string; rule: string; path: string | null; clients: string[] }[];
+  const at = (rule: string) => findings.filter((one) => one.rule === rule).map(({ path }) => path);
+  expect(at("language")).toEqual([null]);
+  const faulty = inColumn(
+    { type: "heading", text: "Pale", color: "#eeeeee" },
+    { type: "html", html: "<video src='a.mp4'></video>" },
+    { type: "button", text: "Here", href: "http://127.0.0.1:1/" },
+  );
+  const whole = (await check({ design: faulty })).body;
+  const inBlock = (no: number) => `blocks[0].columns[0].blocks[${no}]`;
+  expect(whole.findings).toMatchObject([
+    { kind: "link", rule: "link", severity: "error", path: inBlock(2) },
+    { kind: "accessibility", rule: "contrast", severity: "error", path: inBlock(0), clients: [] },
+    { kind: "support", rule: "<video>", path: inBlock(1), clients: expect.arrayContaining(["gmail", "outlook"]) },
+    { rule: "language" },
+    { rule: "link-text", severity: "warning", path: inBlock(2) },
+  ]);
+  const quick = (await check({ design: faulty, quick: true })).body;
+  expect(quick).toMatchObject({ links: [], spam: null, findings: whole.findings.slice(1) });
+  expect((await check({ body: '<img src="https://a.example/a.png">', quick: true })).body.findings).toMatchObject([
+    { rule: "alt", path: null },
+  ]);
   expect((await check({ design: inColumn({ type: "heading", text: 5 }) })).body).toEqual({
     design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."],
   });
