@@ -55,3 +55,6 @@ export const sentencesPage = (sentences: readonly string[]): string =>
     "body{margin:1rem;font:1rem/1.5 system-ui,sans-serif}",
     sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join(""),
   );
+
+/** Rendered HTML as a body for a check: brackets that a variable's value inserted are text. */
+export const asText = (html: string): string => html.replaceAll("[[", "\\[[");

@@ -82,6 +82,7 @@ export const templates = {
   shownSubject: "Subject",
   size: (size: string) => `${size} of HTML`,
   noFindings: "No issues found.",
+  faults: "Accessibility and email clients",
   errors: "This cannot be saved or shown yet",
   atLine: (line: string) => `Go to line ${line}`,
   notShown: "This cannot be shown yet. See the issues below.",

@@ -2,12 +2,13 @@
  * The editor's preview: documents for its frame, and findings beside it. With JavaScript the page requests both while
  * somebody types; without it a button submits the form into the frame.
  */
+import type { ReturnsOf } from "../../contracts.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
 import { mailFrame } from "../mail-frame.ts";
-import { lookOf, sentencesPage, viewOf } from "../mail-look.ts";
+import { asText, lookOf, sentencesPage, viewOf } from "../mail-look.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
 import { contentOf, isConvertible, type Problem, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
@@ -72,6 +73,8 @@ export interface Findings {
   size?: string;
   warnings: string[];
   problems: Problem[];
+  /** Accessibility, and support by email clients. */
+  faults: ReturnsOf<"renderer.checkTemplate">["findings"];
   /** True if converting would fix a warning. */
   isConvertible: boolean;
 }
@@ -83,8 +86,16 @@ export const findingsOf = ({ subject, html, warnings }: Omit<Rendered, "text">, 
   size: sizeText(Buffer.byteLength(html)),
   warnings,
   problems: [],
+  faults: [],
   isConvertible,
 });
+
+/** Checks the mail as rendered for the chosen reader, whatever format it was written in. */
+async function faultsOf(visit: CompanyVisit, { subject, html }: Rendered): Promise<Findings["faults"]> {
+  if (!may(visit, "renderer.checkTemplate")) return [];
+  const { findings } = await callIn(visit, "renderer.checkTemplate", { subject, body: asText(html), quick: true });
+  return findings;
+}
 
 /** Returns findings and mail of the current form as a part of a page. */
 export async function showFindings(visit: CompanyVisit): Promise<Answer> {
@@ -95,6 +106,7 @@ export async function showFindings(visit: CompanyVisit): Promise<Answer> {
   if ("errors" in outcome) {
     const findings: Findings = {
       warnings: [],
+      faults: [],
       problems: problemsOf(outcome.errors, typed),
       isConvertible: await isConvertible(visit, typed),
     };
@@ -102,6 +114,7 @@ export async function showFindings(visit: CompanyVisit): Promise<Answer> {
   }
   const { shown, isMissing } = outcome.made;
   const findings = findingsOf(shown, await isConvertible(visit, typed));
+  findings.faults = await faultsOf(visit, shown);
   if (isMissing) findings.warnings.unshift(t.noReader((visit.form.reader ?? "").trim()));
   const mail = lookOf(shown, viewOf(visit.form.view));
   return { view: "template-findings", title: t.findings, values: { findings, mail } };

@@ -401,14 +401,15 @@ test("the preview is a frame of its own that runs no script, and user input is e
   expect(text.html).not.toMatch(/<(?:p|img|script|base)\b/);
 });
 
-test("the checks test links, size, spam filter and DNS, and show each result", async () => {
-  const body = `<p><a href="http://127.0.0.1:9/none">Look</a></p><p>${"x".repeat(120_000)}</p>`;
+test("the checks test accessibility, links, size, spam filter and DNS, and show each result", async () => {
+  const body = `<p style="color: #ccc">Pale</p><p><a href="http://127.0.0.1:9/none">Look</a></p><p>${"x".repeat(120_000)}</p>`;
   const id = await drafted(
     { smtp_config_id: smtp, subject: "S", body, receivers: [{ email: "a@b.example" }] },
     "custom",
   );
   const { html, status } = await browser.open(at(`campaigns/drafts/${id}/checks`));
   expect(status).toBe(200);
+  expect(html).toContain("“Pale” is hard to read");
   expect(html).toContain("http://127.0.0.1:9/none does not answer.");
   expect(html).toMatch(/The email has 11\d KB: Gmail shows the first 102/);
   expect(html).toContain("No spam filter is connected");

@@ -199,6 +199,10 @@ test("the frame shows the mail as a subscriber gets it, with its own CSP that al
   expect(findings.html).toContain("No subscriber has the address nobody@example.com");
   expect(findings.html).toContain("No visible unsubscribe link");
   expect(findings.html).toMatch(/<textarea id="rendered" hidden>\n[^<]*&lt;b&gt;Bold/);
+  const pale = '<p style="color: #ccc">Pale</p>';
+  expect((await browser.send(at("templates/findings"), { ...unsaved, body: pale })).html).toContain(
+    "“Pale” is hard to read",
+  );
   const wrong = await browser.send(at("templates/findings"), { ...unsaved, body: "<p>\n[[#if x]]</p>" });
   expect(wrong.html).toContain('data-line="2"');
   expect(wrong.html).not.toContain('id="rendered"');

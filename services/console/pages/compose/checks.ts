@@ -1,6 +1,7 @@
 /** Slow checks before a campaign is sent: links, size, spam filter, and DNS records of the sender's domain. */
 import type { ReturnsOf } from "../../../contracts.ts";
 import { isUuid } from "../../../lib/ids.ts";
+import { asText } from "../../mail-look.ts";
 import { messages } from "../../messages.ts";
 import { formatted, problemOf } from "../../render.ts";
 import { type CompanyVisit, callIn } from "../../request.ts";
@@ -33,6 +34,14 @@ async function orWhyNot(work: () => Promise<Finding[]>): Promise<Finding[]> {
 
 type TemplateCheck = ReturnsOf<"renderer.checkTemplate">;
 
+const FAULTS: readonly string[] = ["accessibility", "support"];
+
+function faultFindings(findings: TemplateCheck["findings"], fix: Fix): Finding[] {
+  const faults = findings.filter(({ kind, severity }) => FAULTS.includes(kind) && severity === "error");
+  if (faults.length === 0) return [good(t().noFaults)];
+  return faults.map(({ message, fix: how }) => bad(`${message} ${how}`, fix));
+}
+
 function linkFindings(links: TemplateCheck["links"], fix: Fix): Finding[] {
   const asked = links.filter(({ url }) => !url.includes(SAMPLE_ID));
   if (asked.length === 0) return [good(t().noLinks)];
@@ -61,11 +70,15 @@ function spamFindings(spam: TemplateCheck["spam"], fix: Fix): Finding[] {
 /** Checks the mail as rendered for a sample reader, whatever format it was written in. */
 async function mailChecks(visit: CompanyVisit, draft: Draft): Promise<Finding[]> {
   const { subject, html } = await previewOf(visit, draft, previewChoiceOf({}));
-  // Escapes brackets that a variable's value inserted: they are text.
-  const body = html.replaceAll("[[", "\\[[");
-  const { links, size, spam } = await callIn(visit, "renderer.checkTemplate", { subject: subject || "-", body });
+  const found = await callIn(visit, "renderer.checkTemplate", { subject: subject || "-", body: asText(html) });
+  const { findings, links, size, spam } = found;
   const fix = toContent(visit, draft);
-  return [...linkFindings(links, fix), sizeFinding(size, fix), ...spamFindings(spam, fix)];
+  return [
+    ...faultFindings(findings, fix),
+    ...linkFindings(links, fix),
+    sizeFinding(size, fix),
+    ...spamFindings(spam, fix),
+  ];
 }
 
 async function domainChecks(visit: CompanyVisit, { id: draftId, body }: Draft): Promise<Finding[]> {
