@@ -2,6 +2,7 @@
  * Sends every example of a request body in the OpenAPI document; only ids, tokens and hosts are replaced by real ones.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import sharp from "sharp";
 import { query } from "../../../models/database/db.ts";
 import { contractOf } from "../../../services/contracts.ts";
 import { describeApi } from "../../../services/gateway/openapi/document.ts";
@@ -10,7 +11,7 @@ import { isUuid } from "../../../services/lib/ids.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
 import { permissionOf } from "../../../services/permissions.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { Requests } from "../../support/requests.ts";
 import { furnish, type Owned, pathOf } from "./furnish.ts";
 
@@ -37,6 +38,11 @@ const KINDS: Record<string, string> = {
   lists: "list",
 };
 
+const anImage = () =>
+  sharp({ create: { width: 1_400, height: 700, channels: 3, background: "white" } })
+    .png()
+    .toBuffer();
+
 describe("examples of the OpenAPI document", () => {
   let app: App;
   let company: TestCompany;
@@ -46,6 +52,9 @@ describe("examples of the OpenAPI document", () => {
     app = await startApp();
     company = await newCompany(app);
     owned = await furnish(company, app);
+    owned.media = (
+      await company.api.post("/api/emails/media/", fileForm(new Uint8Array(await anImage()), "books.png"))
+    ).body.id;
     prepared.over = await campaignThatIsOver();
     // People that examples refer to: one who signs in, and one who becomes a member.
     const join = async (email: string) => {
