@@ -1,19 +1,8 @@
 /** Has the server check the mail after a pause in typing, one request at a time. */
-import type { Finding } from "../../lib/mail-check/finding.ts";
 import { visual as t } from "../messages/visual.ts";
 import type { Boot } from "./boot.ts";
 import { documentOf } from "./saving.ts";
-import { type Content, contentOf, type Store } from "./store.ts";
-
-export interface Checks {
-  findings: Finding[];
-  /** Sentences without a block. */
-  warnings: string[];
-  /** Bytes of the HTML. */
-  size: number;
-  /** True if links and spam were checked, too. */
-  isWhole: boolean;
-}
+import { type Checks, type Content, contentOf, type Store } from "./store.ts";
 
 const PAUSE_MS = 1_500;
 

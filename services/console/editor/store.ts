@@ -1,7 +1,7 @@
 /** The editor's state, and every change of it. */
 import type { Block, Design } from "../../lib/design/design.ts";
+import type { Finding } from "../../lib/mail-check/finding.ts";
 import type { Boot, Mail } from "./boot.ts";
-import type { Checks } from "./checking.ts";
 import { allBlocks, blockAt, emptyDesign } from "./document.ts";
 import { begin, changed, type History, redone, undone } from "./history.ts";
 import { isSame, type Path, setAt } from "./tree.ts";
@@ -19,6 +19,16 @@ export interface Conflict {
   at: string;
   updated_at: string;
   theirs: string;
+}
+
+export interface Checks {
+  findings: Finding[];
+  /** Sentences without a block. */
+  warnings: string[];
+  /** Bytes of the HTML. */
+  size: number;
+  /** True if links and spam were checked, too. */
+  isWhole: boolean;
 }
 
 export interface State {

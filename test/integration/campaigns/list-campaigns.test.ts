@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { downloadFrom } from "../../../services/lib/download.ts";
 import {
@@ -137,6 +138,7 @@ describe("reading campaigns", () => {
       opens: 0,
       clicks: 0,
       created_at: expect.any(String),
+      design: null,
       variants: [],
       winner: null,
       updated_at: expect.any(String),
@@ -204,7 +206,12 @@ describe("reading campaigns", () => {
       await query("insert into unsent_confirmations values ($1, $2, now(), 'en')", [company.id, subscriberId]);
       await as(world, company)("campaigns.sendConfirmations", {});
       const sql = "select id from campaigns where company_id = $1 and is_internal order by id desc limit 1";
-      return (await queryOne<{ id: string }>(sql, [company.id]))!.id;
+      // The service's own run may be creating it at this moment.
+      for (const deadline = Date.now() + 10_000; Date.now() < deadline; await sleep(20)) {
+        const campaign = await queryOne<{ id: string }>(sql, [company.id]);
+        if (campaign) return campaign.id;
+      }
+      throw new Error("No confirmation was created within 10 s");
     }
 
     test.each([

@@ -154,7 +154,7 @@ test("a member sees and stops a campaign; a viewer sees it without a button, and
   const seen = await browser.open(path);
   expect(seen.title).toBe("October");
   expect(seen.html).toContain(`action="${path}/stop"`);
-  expect(seen.html).toContain("Nothing was sent yet: it ends as cancelled");
+  expect(seen.html).toContain("Nothing has been sent yet. The campaign will be cancelled");
 
   await query("update memberships set role = 'viewer' where company_id = $1", [mine.id]);
   expect((await browser.open(path)).html).not.toContain(`action="${path}`);

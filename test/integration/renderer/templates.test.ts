@@ -412,6 +412,7 @@ describe("the check of a template", () => {
       {
         warnings: [NO_VARIABLE, NO_UNSUBSCRIBE],
         size: 26,
+        findings: [expect.objectContaining({ rule: "language", severity: "warning", path: null })],
         links: [],
         spam: { score: 4.5, symbols: { MANY_WORDS: { score: 4.5, description: "d" } } },
       },
