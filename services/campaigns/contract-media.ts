@@ -20,7 +20,7 @@ import {
   Type,
   Uuid,
 } from "../lib/shapes.ts";
-import { COPY_FORMATS, MAX_FRAMES, MAX_PIXELS } from "./media/copy-limits.ts";
+import { COPY_FORMATS, MAX_COPY_PIXELS, MAX_FRAMES, MAX_PIXELS } from "./media/copy-limits.ts";
 import { MAX_SEARCHED, SHOWN_USES } from "./media/media-uses.ts";
 
 const MAX_FOLDER = 100;
@@ -146,7 +146,7 @@ export const media = {
   },
   copyMedia: {
     summary: "Make a resized copy of an image",
-    description: `Extension. Crops and resizes a JPEG, PNG, GIF, WebP, AVIF or TIFF image into a new media file, and returns it; the same request returns the same copy. The copy is upright, in sRGB and without metadata such as the place where it was taken; the original stays as it is. Never enlarges. An animation stays one if the copy is a GIF or WebP. 400 if the file is no such image or has more than ${MAX_PIXELS / 1_000_000} million pixels (all frames together) or ${MAX_FRAMES} frames. 403 if the plan's storage (\`media_bytes\`) is full. 503 if the server cannot read images.`,
+    description: `Extension. Crops and resizes a JPEG, PNG, GIF, WebP, AVIF or TIFF image into a new media file, and returns it; the same request returns the same copy. The copy is upright, in sRGB and without metadata such as the place where it was taken; the original stays as it is. Never enlarges; a copy has at most ${MAX_COPY_PIXELS / 1_000_000} million pixels. An animation stays one if the copy is a GIF or WebP. 400 if the file is no such image or has more than ${MAX_PIXELS / 1_000_000} million pixels (all frames together) or ${MAX_FRAMES} frames. 403 if the plan's storage (\`media_bytes\`) is full. 503 if the server cannot read images.`,
     params: Type.Object({
       ...ById.properties,
       crop: Type.Optional(Crop),

@@ -1,5 +1,4 @@
 /** Runs work on large templates in a worker thread, and on small ones directly. */
-import { mailFindings } from "../lib/mail-check/check-mail.ts";
 import type { Finding } from "../lib/mail-check/finding.ts";
 import { LARGE_BODY } from "../lib/template/template-errors.ts";
 import { TaskLimitExceeded, workers } from "../lib/workers/workers.ts";
@@ -58,9 +57,9 @@ export async function mailBodies(companyId: string, source: Source): Promise<Bod
 export const bodyFacts = (companyId: string, source: Source): Promise<Facts> | Facts =>
   isSmall(source) ? factsOf(source) : inThread<Facts>(companyId, "facts", sourceOf(source), sizeOf(source));
 
-/** Checks a mail's HTML. */
-export const findingsIn = (companyId: string, html: string): Promise<Finding[]> | Finding[] =>
-  html.length < LARGE_BODY ? mailFindings(html) : inThread<Finding[]>(companyId, "findings", html, html.length);
+/** Checks a mail's HTML. Always in a thread: a small style sheet may take seconds to apply. */
+export const findingsIn = (companyId: string, html: string): Promise<Finding[]> =>
+  inThread<Finding[]>(companyId, "findings", html, html.length);
 
 export const converted = (companyId: string, content: Convertible): Promise<Convertible> | Convertible => {
   const characters = content.body.length + content.text_body.length;

@@ -5,7 +5,7 @@
 import type Sharp from "sharp";
 import type { Crop } from "../../../models/media.ts";
 import { badRequest, invalid, unavailable } from "../../lib/errors.ts";
-import { type CopyFormat, MAX_FRAMES, MAX_PIXELS } from "./copy-limits.ts";
+import { type CopyFormat, MAX_COPY_PIXELS, MAX_FRAMES, MAX_PIXELS } from "./copy-limits.ts";
 
 export interface CopyParameters {
   crop?: Crop;
@@ -104,7 +104,11 @@ export async function copyImage(bytes: Buffer, contentType: string, asked: CopyP
     .timeout({ seconds: MAX_SECONDS })
     .autoOrient();
   if (crop) image.extract(crop);
-  if (width) image.resize({ width, withoutEnlargement: true });
+  const source = crop ?? measured;
+  const ratio = source.width / source.height;
+  const frames = isAnimated ? measured.frames : 1;
+  const maxWidth = Math.max(1, Math.floor(Math.sqrt((MAX_COPY_PIXELS / frames) * ratio)));
+  image.resize({ width: Math.min(width ?? source.width, maxWidth), withoutEnlargement: true });
   // JPEG has no transparency: what shows through in mails is nearly always white.
   if (format === "jpeg") image.flatten({ background: "#ffffff" });
   const made = await image

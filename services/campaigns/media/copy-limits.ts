@@ -6,3 +6,5 @@ export type CopyFormat = (typeof COPY_FORMATS)[number];
 /** A photo of 48 megapixels is read; an image that declares 50,000 × 50,000 in a few bytes is not. All frames together. */
 export const MAX_PIXELS = 50_000_000;
 export const MAX_FRAMES = 500;
+/** Pixels of a copy, all frames together, because encoding takes memory in proportion. */
+export const MAX_COPY_PIXELS = 8_000_000;

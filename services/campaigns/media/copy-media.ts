@@ -9,7 +9,7 @@ import { badRequest, notFound } from "../../lib/errors.ts";
 import { type CopyParameters, copyImage, copyName, isDecodable, REFUSED_TYPE } from "./copy-image.ts";
 import { mediaLimit, upload } from "./upload.ts";
 
-/** One at a time in a process: an image takes up to 100 MB while it is decoded. */
+/** One at a time in a process, because decoding takes much memory. */
 const decoding = new ConcurrencyLimit({ total: 1, perCompany: 1 });
 
 const BYTES = `

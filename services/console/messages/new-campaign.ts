@@ -186,7 +186,7 @@ export const newCampaign = {
   bad: "Needs attention",
   unknown: "Not checked",
   linksGood: (n: string, count: number) => `${n} ${many(count, "link or image works", "links and images work")}.`,
-  noFaults: "It is readable for everyone and in the six most common email clients.",
+  noFaults: "No accessibility errors, and no errors in the six most common email clients.",
   noLinks: "The email has no links or images to check.",
   linkBad: (url: string, status: number | null) =>
     status === null

@@ -112,9 +112,10 @@ export const companyPage = (visit: CompanyVisit): Promise<Answer> => show(visit)
 /** Designs contain name and footer since they were saved, so that a change of these would miss them. */
 async function noticeAfter(visit: CompanyVisit, changes: object): Promise<NoticeName> {
   if (!("footer_text" in changes || "name" in changes)) return "saved";
-  const { updated, failed } = await callIn(visit, "renderer.updateDesigns", {});
-  if (failed.length > 0) return "designsPartlyUpdated";
-  return updated > 0 ? "savedInDesigns" : "saved";
+  // The settings are saved: a failure here must not look as if they were not.
+  const result = await callIn(visit, "renderer.updateDesigns", {}).catch(() => undefined);
+  if (!result || result.failed.length > 0) return "designsPartlyUpdated";
+  return result.updated > 0 ? "savedInDesigns" : "saved";
 }
 
 const saveGroup =

@@ -1,14 +1,12 @@
-/** Checks a mail's HTML for accessibility, support by email clients, and size. Pure; for large mails in a worker thread. */
+/** Checks a mail's HTML for accessibility, support by email clients, and size. Pure; runs in a worker thread. */
 import { withInlinedCss } from "../made-html/inline-css.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, MAX_FINDINGS } from "./finding.ts";
 import { readMail } from "./read-mail.ts";
 import { supportFindings } from "./support.ts";
 
 /** Size at which Gmail clips a mail. */
 export const CLIPPED_BYTES = 102 * 1_024;
-/** More would hide what matters. */
-export const MAX_FINDINGS = 100;
 
 function* weightFindings(html: string): Generator<Finding> {
   const bytes = Buffer.byteLength(html.replaceAll(/<!--block \S+-->/g, ""));

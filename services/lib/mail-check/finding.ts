@@ -1,4 +1,4 @@
-/** What a check of a mail's HTML finds. */
+/** Finding of a check of a mail's HTML. */
 
 /** Email clients that are checked, in the order of support.json. */
 export const MAIL_CLIENTS = ["gmail", "outlook_classic", "outlook", "apple_mail", "yahoo", "samsung"] as const;
@@ -14,6 +14,9 @@ export const CLIENT_NAMES: Record<MailClient, string> = {
 };
 
 export const FINDING_KINDS = ["accessibility", "support", "weight", "link", "spam"] as const;
+
+/** More would hide the important ones. */
+export const MAX_FINDINGS = 100;
 
 export interface Finding {
   kind: (typeof FINDING_KINDS)[number];

@@ -22,7 +22,7 @@ function* inDeclaration(name: string, value: string): Generator<string> {
   if (name.startsWith("mso-") || name.startsWith("-")) return;
   if (!USUAL.test(value)) yield name;
   yield `${name}:${value.toLowerCase()}`;
-  for (const [, called] of value.matchAll(/([a-z-]+)\(/gi)) yield `${called!.toLowerCase()}()`;
+  for (const [, called] of value.matchAll(/(?<![a-z-])([a-z-]+)\(/gi)) yield `${called!.toLowerCase()}()`;
   for (const [, unit] of value.matchAll(/(?<![\w#.-])-?[\d.]+(ch|rem|vh|vw|vmin|vmax)\b/gi))
     yield `unit ${unit!.toLowerCase()}`;
 }

@@ -3,7 +3,7 @@ import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { textsIn } from "../../lib/design/check.ts";
 import type { Design } from "../../lib/design/design.ts";
 import { type FieldErrors, invalid } from "../../lib/errors.ts";
-import { MAX_FINDINGS } from "../../lib/mail-check/check-mail.ts";
+import { MAX_FINDINGS } from "../../lib/mail-check/finding.ts";
 import type { Static } from "../../lib/shapes.ts";
 import { subjectErrors } from "../../lib/template/template-errors.ts";
 import { madeDesign } from "../../made-design.ts";
