@@ -1,12 +1,12 @@
 /** Warns authors of templates. Nothing here refuses anything. */
+
 import { costlyRead, isTooCostly } from "../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../models/database/db.ts";
+import { CLIPPED_BYTES } from "../lib/mail-check/finding.ts";
 import { nearestField } from "../lib/unknown-fields.ts";
 import type { Facts } from "./bodies/facts.ts";
 import { isBuiltIn } from "./program/scope.ts";
 
-/** Size at which Gmail clips an email and shows a link to the rest. */
-const CLIPPED_BYTES = 102 * 1024;
 /** Maximum names, because each costs a scan of the subscribers. */
 const MAX_NAMES = 20;
 const READ_TIMEOUT_MS = 1_500;

@@ -2,8 +2,9 @@ import { walk } from "../../services/lib/design/check.ts";
 import { mjmlOf } from "../../services/lib/design/compile.ts";
 import type { Design } from "../../services/lib/design/design.ts";
 import { htmlOfMjml } from "../../services/lib/made-html/mjml.ts";
-import { CLIPPED_BYTES, mailFindings } from "../../services/lib/mail-check/check-mail.ts";
+import { mailFindings } from "../../services/lib/mail-check/check-mail.ts";
 import type { Finding } from "../../services/lib/mail-check/finding.ts";
+import { CLIPPED_BYTES } from "../../services/lib/mail-check/finding.ts";
 
 const page = (body: string, head = "") => `<html lang="en"><head>${head}</head><body>${body}</body></html>`;
 const rulesIn = (html: string) => mailFindings(html).map(({ rule }) => rule);

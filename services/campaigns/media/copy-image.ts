@@ -58,7 +58,7 @@ async function sharpOf(): Promise<typeof Sharp> {
 const unreadable = () => badRequest("The image cannot be read. It may be damaged.");
 
 interface Measured {
-  /** Of one frame, upright. */
+  /** Size of one frame, upright. */
   width: number;
   height: number;
   frames: number;

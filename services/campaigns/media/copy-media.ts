@@ -45,7 +45,7 @@ export async function copyMedia(ctx: Ctx, companyId: string, { id, ...asked }: C
   try {
     return await decoding.run(companyId, make);
   } catch (error) {
-    // Another process made the same copy meanwhile.
+    // Another process made the same copy first.
     const first = error instanceof UniqueConstraintError ? await existing() : null;
     if (!first) throw error;
     return first.view();

@@ -21,7 +21,7 @@ export async function takeImage({ boot, store }: Where, path: Path, image: Image
   store.edit({ design: isDescribed ? design : setAt(design, alt, image.alt) }, path.join("/"));
   const made = await fitted(boot, image, shownWidth(design, block, getAt(design, [...block, "width"])), crop);
   if (isProblem(made)) return made.problem;
-  // Meanwhile somebody may have chosen another one.
+  // The user may have chosen another image during the request.
   if (textAt(store, path) === image.url && made.url !== image.url) setValue(store, path, made.url);
   return "";
 }

@@ -1,12 +1,9 @@
 /** Checks a mail's HTML for accessibility, support by email clients, and size. Pure; runs in a worker thread. */
 import { withInlinedCss } from "../made-html/inline-css.ts";
 import { accessibilityFindings } from "./accessibility.ts";
-import { type Finding, MAX_FINDINGS } from "./finding.ts";
+import { CLIPPED_BYTES, type Finding, MAX_FINDINGS } from "./finding.ts";
 import { readMail } from "./read-mail.ts";
 import { supportFindings } from "./support.ts";
-
-/** Size at which Gmail clips a mail. */
-export const CLIPPED_BYTES = 102 * 1_024;
 
 function* weightFindings(html: string): Generator<Finding> {
   const bytes = Buffer.byteLength(html.replaceAll(/<!--block \S+-->/g, ""));

@@ -15,6 +15,8 @@ export const CLIENT_NAMES: Record<MailClient, string> = {
 
 export const FINDING_KINDS = ["accessibility", "support", "weight", "link", "spam"] as const;
 
+/** Size at which Gmail clips a mail. */
+export const CLIPPED_BYTES = 102 * 1_024;
 /** More would hide the important ones. */
 export const MAX_FINDINGS = 100;
 

@@ -43,14 +43,16 @@ function described(area: Area): Record<string, string> {
   };
 }
 
+const { get, set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value")!;
+const store = (area: Area, text: string) => set!.call(area, text);
+
 /** Values that scripts set appear in the editor. */
-function followValue(area: Area, view: EditorView, set: (text: string) => void): void {
-  const { get } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value")!;
+function followValue(area: Area, view: EditorView): void {
   Object.defineProperty(area, "value", {
     configurable: true,
     get: () => get!.call(area),
     set(text: string) {
-      set(text);
+      store(area, text);
       const insert = get!.call(area);
       if (insert !== view.state.doc.toString()) {
         view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
@@ -74,8 +76,6 @@ export function codeEditor(area: Area): void {
   const root = host.attachShadow({ mode: "open" });
   const language = new Compartment();
   const isCode = area.wrap === "off";
-  const { set } = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value")!;
-  const store = (text: string) => set!.call(area, text);
   let entered = area.value;
   const view = new EditorView({
     doc: area.value,
@@ -114,7 +114,7 @@ export function codeEditor(area: Area): void {
         if (!docChanged) return;
         const text = state.doc.toString();
         if (text === area.value) return;
-        store(text);
+        store(area, text);
         area.dispatchEvent(new Event("input", { bubbles: true }));
       }),
       language.of([]),
@@ -122,7 +122,7 @@ export function codeEditor(area: Area): void {
     ],
   });
   followMode(area, view, language);
-  followValue(area, view, store);
+  followValue(area, view);
   const [label] = area.labels;
   label?.removeAttribute("for");
   label?.addEventListener("click", () => view.focus());

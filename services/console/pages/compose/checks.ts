@@ -1,6 +1,8 @@
 /** Slow checks before a campaign is sent: links, size, spam filter, and DNS records of the sender's domain. */
+
 import type { ReturnsOf } from "../../../contracts.ts";
 import { isUuid } from "../../../lib/ids.ts";
+import { CLIPPED_BYTES } from "../../../lib/mail-check/finding.ts";
 import { asText } from "../../mail-look.ts";
 import { messages } from "../../messages.ts";
 import { formatted, problemOf } from "../../render.ts";
@@ -9,8 +11,6 @@ import { type Draft, draftPath, ofDraft, stepsOf, textIn } from "./draft.ts";
 import { bad, type Finding, type Fix, good, toContent, toDomain, unknown } from "./findings.ts";
 import { previewChoiceOf, previewOf } from "./preview.ts";
 
-/** Gmail cuts off longer mails. */
-const CLIPPED_BYTES = 102 * 1024;
 /** Score from which typical filters treat a mail as spam. */
 const MANY_POINTS = 6;
 /** Number of spam filter rules to show, highest score first. */
