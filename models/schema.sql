@@ -1127,6 +1127,7 @@ create table campaign_contents (
   traceparent text,
   design jsonb,
   design_text text,
+  overrides_template boolean default false not null,
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );

@@ -1116,6 +1116,7 @@ create table campaign_contents (
   traceparent text,
   design jsonb,
   design_text text,
+  overrides_template boolean default false not null,
   constraint campaign_contents_pkey primary key (campaign_id)
 );
 create index campaign_contents_media on campaign_contents using gin (media_ids) where (media_ids <> '{}'::uuid[]);

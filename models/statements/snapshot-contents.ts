@@ -75,6 +75,8 @@ interface NewContents {
   subject?: string | undefined;
   body?: string | undefined;
   preheader?: string | null | undefined;
+  /** Blank: made from the HTML, or that of the design. */
+  text_body?: string | null | undefined;
   /** Design that the body was made from, and its text part. */
   design?: Record<string, unknown> | undefined;
   design_text?: string | null | undefined;
@@ -90,10 +92,13 @@ const REWRITE = `
   update campaign_contents k set
     subject = coalesce($6, t.subject, k.subject), body = coalesce($7, t.html, t.body, k.body),
     preheader = case when $9 then $10 when t.id is null then k.preheader else t.preheader end,
-    text_body = case when $7 is not null then $12 when t.id is null then k.text_body else ${TEMPLATE_TEXT} end,
+    text_body = case
+      when $13 then coalesce($14, case when $7 is not null then $12 when t.id is null then k.design_text else t.design_text end)
+      when $7 is not null then $12 when t.id is null then k.text_body else ${TEMPLATE_TEXT} end,
     design = case when $7 is not null then $11::jsonb when t.id is null then k.design end,
     design_text = case when $7 is not null then $12 when t.id is null then k.design_text end,
     inline_css = coalesce(t.inline_css, k.inline_css),
+    overrides_template = (k.overrides_template and t.id is null) or $6 is not null or $7 is not null or $9 or $13,
     list_id_name = case when $5::uuid is not null then c.name else coalesce(l.name, k.list_id_name) end,
     list_id_ref = case when $5::uuid is not null then c.id else coalesce(l.id, k.list_id_ref) end,
     media_ids = coalesce($8, k.media_ids)
@@ -123,11 +128,13 @@ export async function rewriteContents(
   campaignId: string,
   contents: NewContents,
 ): Promise<boolean> {
-  const { template_id, list_id, segment_id, subject, body, attachment_ids, preheader, design, design_text } = contents;
+  const { template_id, list_id, segment_id, subject, body, attachment_ids } = contents;
+  const { preheader, design, design_text, text_body } = contents;
   const mediaIds = attachment_ids && [...new Set(attachment_ids.map((id) => id.toLowerCase()))];
   const values = [
     ...[companyId, campaignId, template_id, list_id, segment_id, subject, body, mediaIds],
     ...[preheader !== undefined, preheader, design, design_text],
+    ...[text_body !== undefined, text_body?.trim() ? text_body : null],
   ];
   return (await query(REWRITE, values, client)).length === 1;
 }

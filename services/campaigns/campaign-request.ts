@@ -6,10 +6,17 @@ import type { CampaignType } from "../../models/campaign.ts";
 import { type Queryable, query, queryOne } from "../../models/database/db.ts";
 import type { DraftKind } from "../../models/draft.ts";
 
+// Once it has started, the contents are those of the first or the winning variant; the request's own are then in a
+// variant without others.
 const READ = `
-  select c.name, c.campaign_type, c.smtp_config_id, c.template_id, c.list_id, c.segment_id, c.is_transactional, c.no,
-    c.resend_of, t.subject, t.body, t.preheader, t.text_body, t.inline_css, t.media_ids, t.further,
-    t.design, t.design_text
+  select c.name, c.campaign_type, c.smtp_config_id, c.list_id, c.segment_id, c.is_transactional, c.no, c.resend_of,
+    (select p.id from templates p where p.company_id = $1 and p.id = c.template_id and not t.overrides_template)
+      as template_id, t.subject, t.body, t.preheader, t.text_body, t.inline_css, t.media_ids, t.further,
+    t.design, t.design_text,
+    (select v.content from campaign_variants v
+     where v.company_id = $1 and v.campaign_id = $2 and v.content ? 'body'
+       and not t.further->'variants'->v.index::integer ?| array['template_id', 'content']
+     order by t.further->'variants'->v.index::integer ? 'subject', v.index limit 1) as base
   from campaigns c join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null and not c.is_internal`;
 
@@ -33,6 +40,7 @@ interface Row {
   name: string;
   campaign_type: CampaignType;
   smtp_config_id: string;
+  /** Null if the template was deleted, or its text replaced: the request then has the content that is sent. */
   template_id: string | null;
   list_id: string | null;
   segment_id: string | null;
@@ -47,6 +55,7 @@ interface Row {
   design_text: string | null;
   media_ids: string[];
   further: Record<string, unknown> | null;
+  base: Pick<Row, "subject" | "body" | "preheader" | "text_body"> | null;
 }
 
 interface ReceiverRow {
@@ -56,11 +65,9 @@ interface ReceiverRow {
   variables: Record<string, unknown> | null;
 }
 
-const KINDS: Record<CampaignType, DraftKind> = {
-  to_list: "to-list",
-  to_receivers: "to-receivers",
-  custom: "custom",
-};
+/** A send to receivers with its own content is a custom one. */
+const kindOf = ({ campaign_type, template_id }: Row): DraftKind =>
+  campaign_type === "to_list" ? "to-list" : template_id ? "to-receivers" : "custom";
 
 const receiver = ({ email, cc, bcc, variables }: ReceiverRow) => ({
   ...variables,
@@ -70,13 +77,16 @@ const receiver = ({ email, cc, bcc, variables }: ReceiverRow) => ({
 });
 
 /** Content given in the request. */
-const contentOf = ({ subject, body, design, design_text, preheader, text_body, inline_css }: Row) => ({
-  subject,
-  ...(design ? { design } : { body }),
-  ...(preheader !== null && { preheader }),
-  ...(text_body !== null && text_body !== design_text && { text_body }),
-  ...(inline_css && { inline_css }),
-});
+function contentOf({ design, design_text, inline_css, base, ...shown }: Row) {
+  const { subject, body, preheader, text_body } = { ...shown, ...base };
+  return {
+    subject,
+    ...(design && body === shown.body ? { design } : { body }),
+    ...(preheader !== null && { preheader }),
+    ...(text_body !== null && text_body !== design_text && { text_body }),
+    ...(inline_css && { inline_css }),
+  };
+}
 
 interface CampaignRequest {
   kind: DraftKind;
@@ -94,21 +104,22 @@ export async function campaignRequest(
   const key = [companyId, campaignId];
   const row = await queryOne<Row>(READ, key, client);
   if (!row) return undefined;
-  const { name, campaign_type, smtp_config_id, template_id, list_id, segment_id, is_transactional, media_ids } = row;
+  const { name, smtp_config_id, template_id, list_id, segment_id, is_transactional, media_ids } = row;
   // Resending to non-openers means those of that campaign; without its own audience the request would go to the whole
   // list.
   const audience = row.resend_of ? {} : { ...(list_id && { list_id }), ...(segment_id && { segment_id }) };
+  const kind = kindOf(row);
   const body = {
     name,
     smtp_config_id,
     ...(template_id && { template_id }),
-    ...(campaign_type === "to_list" && !template_id && { content: contentOf(row) }),
-    ...(campaign_type === "to_list" ? audience : {}),
-    ...(campaign_type === "custom" && contentOf(row)),
-    ...(campaign_type !== "to_list" && { receivers: (await query<ReceiverRow>(RECEIVERS, key, client)).map(receiver) }),
+    ...(kind === "to-list" && !template_id && { content: contentOf(row) }),
+    ...(kind === "to-list" ? audience : {}),
+    ...(kind === "custom" && contentOf(row)),
+    ...(kind !== "to-list" && { receivers: (await query<ReceiverRow>(RECEIVERS, key, client)).map(receiver) }),
     ...(media_ids.length > 0 && { attachment_ids: media_ids }),
     ...(is_transactional && { is_transactional }),
     ...row.further,
   };
-  return { kind: KINDS[campaign_type], name, body };
+  return { kind, name, body };
 }

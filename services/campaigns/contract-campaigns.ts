@@ -149,7 +149,7 @@ export const campaigns = {
   update: {
     summary: "Edit a scheduled campaign",
     description:
-      "Allowed while the status is `scheduled`. A `template_id`, even the same one, takes a new snapshot of the template; `subject`, `preheader`, and `body` or `design` override it, and variants without their own follow. A new `body` or `design` replaces both and the text part. `list_id` replaces a segment and vice versa; campaigns to receivers keep theirs. A new time or audience must fit the month's quota.",
+      "Allowed while the status is `scheduled`. A `template_id`, even the same one, takes a new snapshot of the template; `subject`, `preheader`, `text_body`, and `body` or `design` override it, and variants without their own follow. A new `body` or `design` replaces both, and without a `text_body` also the text part. `list_id` replaces a segment and vice versa; campaigns to receivers keep theirs. A new time or audience must fit the month's quota.",
     params: Type.Composite([
       ById,
       Type.Object({
@@ -173,6 +173,7 @@ export const campaigns = {
           ),
         ),
         preheader: ContentFields.preheader,
+        text_body: ContentFields.text_body,
         design: Type.Optional(Described(DesignTree, "Extension. Design, in place of `body`.")),
         attachment_ids: Type.Optional(
           Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Attached media files.", [
@@ -182,6 +183,8 @@ export const campaigns = {
       }),
     ]),
     returns: FullCampaign,
+    unknownFields: "all",
+    ignoredFields: ["company", ...Object.keys(FullCampaign.properties)],
     example: { name: "October newsletter", subject: "Six books for evenings" },
   },
   ownText: {

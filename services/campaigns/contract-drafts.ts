@@ -105,7 +105,7 @@ export const drafts = {
   previewDraft: {
     summary: "Preview a draft as a recipient sees it",
     description:
-      "Renders the mail with its footer; links are not tracked and built-in addresses do not work. Values come from the draft's receiver, then from the subscriber with the address `email`; without one sample values are shown. `variant` selects a variant of an A/B test (default: the first). 400 if the draft has neither a template nor a body.",
+      "Renders the mail with its footer; links are not tracked and built-in addresses do not work. Values come from the draft's receiver, then from the subscriber with the address `email`; without one sample values are shown. `variant` selects a variant of an A/B test (default: the first). 400 if the draft has no template, body or design.",
     params: Type.Object({
       ...ById.properties,
       email: Type.Optional(Described(Email, "An email address.")),
@@ -130,7 +130,7 @@ export const drafts = {
   duplicate: {
     summary: "Copy a campaign to a draft",
     description:
-      "Copies everything that the request contained, including receivers with their variables and copies as far as they are still kept, without `scheduled_for`. The draft of a resend to non-openers has no list or segment.",
+      "Copies everything that the request contained, including receivers with their variables and copies as far as they are still kept, without `scheduled_for`. If the template's text was replaced, or the template deleted, the copy has the content that is sent; the draft is `custom` then if the campaign went to receivers. The draft of a resend to non-openers has no list or segment.",
     params: ById,
     returns: Draft,
   },

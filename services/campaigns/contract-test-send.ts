@@ -42,7 +42,9 @@ export const testSend = {
         description: "Each address gets its own mail; a repeated address gets one.",
         examples: [["editor@example.com"]],
       }),
-      template_id: Type.Optional(Type.String({ ...Uuid, description: "Used instead of `subject` and `body`." })),
+      template_id: Type.Optional(
+        Type.String({ ...Uuid, description: "Used instead of `subject` and the other content." }),
+      ),
       subject: Type.Optional(
         Type.String({
           ...Line(MAX_SUBJECT_LENGTH),
@@ -85,6 +87,7 @@ export const testSend = {
         examples: [["`fist_name` is no variable that any subscriber has."]],
       }),
     }),
+    unknownFields: "all",
     example: {
       smtp_config_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5c",
       to: ["editor@example.com"],

@@ -7,7 +7,7 @@ import { isUuid } from "../../lib/ids.ts";
 import { asSent } from "../send/body-as-sent.ts";
 import { type Body, findDraft, isObject } from "./drafts.ts";
 
-const NOTHING_WRITTEN = "Give a template_id, or subject and body.";
+const NOTHING_WRITTEN = "Give template_id, or subject with body or design.";
 
 const textIn = (body: Body, field: string): string | undefined => {
   const value = body[field];
@@ -50,12 +50,11 @@ async function contentOf(companyId: string, body: Body, index: number) {
   if (html === undefined && !design) throw invalid({ template_id: [NOTHING_WRITTEN] });
   const text_body = textIn(written, "text_body") ?? null;
   const given = { ...(design ? { design } : { body: html! }), text_body, inline_css: written.inline_css === true };
-  const { design_text: _, ...made } = await asSent(companyId, given);
   return {
     subject: subject ?? textIn(written, "subject") ?? "",
     preheader: textIn(written, "preheader") ?? null,
     text_body,
-    ...made,
+    ...(await asSent(companyId, given)),
   };
 }
 

@@ -22,7 +22,7 @@ const CONTENTS = `
   insert into campaign_contents
   select (jsonb_populate_record(t, jsonb_build_object(
     'campaign_id', $3::uuid, 'subject', coalesce($4, t.subject), 'links', null,
-    'traceparent', null))).*
+    'overrides_template', t.overrides_template or $4 is not null, 'traceparent', null))).*
   from campaign_contents t
   where t.company_id = $1 and t.campaign_id = $2 and (select count(*) from attached) = cardinality(t.media_ids)
   returning subject`;

@@ -14,26 +14,17 @@ import type { Validate } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { conflict, type FieldErrors, invalid, notFound, wrongState } from "../../lib/errors.ts";
 import type { contract } from "../contract.ts";
+import type { Content } from "../contract-content.ts";
 import { audienceSize } from "../send/audience-size.ts";
-import { asSent } from "../send/body-as-sent.ts";
+import { asStored } from "../send/body-as-sent.ts";
 import { clockOf, earliestStart } from "../send/recipient-hour.ts";
 import { attachmentErrors, fieldError, referenceErrors, scheduleError, textErrorsOf } from "../send/send-errors.ts";
 
 type UpdateParams = ParamsOf<"campaigns.update">;
 
 const REFERENCES = ["template_id", "list_id", "segment_id"] as const;
-const EDITABLE = [
-  "name",
-  "scheduled_for",
-  ...REFERENCES,
-  "subject",
-  "preheader",
-  "body",
-  "design",
-  "attachment_ids",
-] as const;
-
-const TEXTS: readonly string[] = ["subject", "preheader", "body", "design"];
+const TEXTS = ["subject", "preheader", "body", "design", "text_body"] as const;
+const EDITABLE = ["name", "scheduled_for", ...REFERENCES, ...TEXTS, "attachment_ids"] as const;
 
 const timeError = async (companyId: string, { id, scheduled_for }: UpdateParams) =>
   scheduleError("to_list", scheduled_for, (await findCampaign(companyId, id))?.timezone === "recipient");
@@ -46,7 +37,7 @@ export const errorsOfEdit: Validate<typeof contract.update> = async (ctx, isVali
   const both = isValid("list_id") && isValid("segment_id");
   const changesBody = isValid("body") || isValid("design");
   const inline_css = changesBody && (await inlinesCssOf(companyId, params.id, ids.template_id));
-  const isText = (field: string) => field === "inline_css" || (TEXTS.includes(field) && isValid(field as "subject"));
+  const isText = (field: keyof Content) => field === "inline_css" || isValid(field);
   return {
     ...(await referenceErrors(companyId, ids)),
     ...(both ? fieldError("segment_id", ["Give either list_id or segment_id, not both."]) : {}),
@@ -121,11 +112,9 @@ export async function edit(ctx: Ctx<UpdateParams>) {
     list_id === undefined && segment_id === undefined
       ? undefined
       : await audienceSize(companyId, { list_id, segment_id, is_transactional: before.is_transactional });
-  const { body, design, template_id } = fields;
-  const changesBody = body !== undefined || design !== undefined;
-  const inline_css = changesBody && (await inlinesCssOf(companyId, id, template_id));
-  const written = { ...(design && { design }), ...(body !== undefined && { body }), inline_css };
-  const made = await asSent(companyId, written);
+  const changesBody = fields.body !== undefined || fields.design !== undefined;
+  const inline_css = changesBody && (await inlinesCssOf(companyId, id, fields.template_id));
+  const made = await asStored(companyId, { ...fields, inline_css });
   return transaction(async (client) => {
     // Lock the company before the campaign, in the same order as a send.
     await queryOne("select from companies where id = $1 for no key update", [companyId], client);

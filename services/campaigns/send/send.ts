@@ -18,7 +18,7 @@ import { newId } from "../../lib/ids.ts";
 import { textWarnings } from "../../lib/template/text-warnings.ts";
 import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
-import { asSent, variantsAsSent } from "./body-as-sent.ts";
+import { asSent, asStored, variantsAsSent } from "./body-as-sent.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
 import { clockOf, earliestStart } from "./recipient-hour.ts";
@@ -106,7 +106,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     scheduledFor: startsAt ?? scheduledFor,
     toSegment: body.segment_id !== undefined,
   });
-  const made = await asSent(companyId, body);
+  const made = await asStored(companyId, body);
   const variants = body.variants && (await variantsAsSent(companyId, body.variants));
   const warnings = await warned;
 

@@ -33,19 +33,21 @@ const TOTAL_MS = 27_000;
 const ANSWER_MS = 1_500;
 
 const REQUIRED = ["This field is required."];
-const NOT_BOTH = ["Give either template_id, or subject and body."];
+const NO_CONTENT = ["Give template_id, or subject with body or design."];
+const NO_BODY = ["Give body or design."];
+const NOT_BOTH = ["Give either template_id, or subject with body or design."];
 
 const WRITTEN = ["subject", "body", "design", "preheader", "text_body", "inline_css"] as const;
 
-/** Requires either a template, or a subject and a body. */
+/** Requires either a template, or a subject with a body or a design. */
 function contentErrors(asked: TestSendParams): FieldErrors {
   const { template_id, subject, body, design } = asked;
   if (template_id !== undefined) {
     return Object.fromEntries(WRITTEN.filter((field) => asked[field] !== undefined).map((field) => [field, NOT_BOTH]));
   }
   const hasBody = body !== undefined || design !== undefined;
-  if (subject === undefined && !hasBody) return { template_id: REQUIRED };
-  return { ...(subject === undefined && { subject: REQUIRED }), ...(!hasBody && { body: REQUIRED }) };
+  if (subject === undefined && !hasBody) return { template_id: NO_CONTENT };
+  return { ...(subject === undefined && { subject: REQUIRED }), ...(!hasBody && { body: NO_BODY }) };
 }
 
 export const errorsOfTest: Validate<typeof contract.sendTest> = async (ctx, isValid) => {
@@ -91,7 +93,7 @@ function distinct(addresses: readonly string[]): string[] {
 
 async function handOver(ctx: Ctx<TestSendParams>, to: readonly string[], withinMs: number) {
   const { smtp_config_id, template_id, subject, preheader, text_body, variables, attachment_ids } = ctx.params;
-  const { design_text: _, ...made } = await asSent(companyOf(ctx), ctx.params);
+  const made = await asSent(companyOf(ctx), ctx.params);
   const content = { template_id, subject, preheader, text_body, variables, attachment_ids, ...made };
   const given = Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
   const params = { ...given, smtp_config_id, to: [...to], within_ms: withinMs };

@@ -55,7 +55,7 @@ export async function contentWarnings(
     const { subject, body = "", preheader = null, text_body = null, design } = content;
     try {
       const made = design ? await asSent(companyOf(ctx), content) : { body, text_body };
-      const { design_text: _, ...texts } = { subject, preheader, is_transactional, ...made };
+      const texts = { subject, preheader, is_transactional, ...made };
       return (await call(ctx, "renderer.previewDraft", { ...texts, ...(list_id ? { list_id } : {}) })).warnings;
     } catch (error) {
       ctx.broker.logger.warn(`Content could not be checked, so the send is admitted: ${(error as Error).message}`);

@@ -10,6 +10,7 @@ import {
   isCondition,
   isLoop,
   isSaved,
+  isSection,
   listsIn,
   MAX_BLOCKS,
   MAX_DEPTH,
@@ -165,6 +166,10 @@ export function* walk(blocks: readonly Block[], path = "blocks", depth = 1): Gen
     for (const list of listsIn(block)) yield* walk(list.blocks, `${here}.${list.path}`, depth + 1);
   }
 }
+
+/** True if the blocks of a valid design are only frames for others. */
+export const isEmptyDesign = ({ blocks }: Design): boolean =>
+  [...walk(blocks)].every(([block]) => isSection(block) || isCondition(block) || isLoop(block));
 
 /** Every text and address of a valid design with its path, top down. */
 export function* textsIn(blocks: readonly Block[]): Generator<[path: string, text: string, field: Field]> {

@@ -199,8 +199,14 @@ describe("a test send", () => {
       design: ["version: This version is not known."],
     });
     expect((await sendTest({ preheader: "Peek" })).body).toEqual({
-      preheader: ["Give either template_id, or subject and body."],
+      preheader: ["Give either template_id, or subject with body or design."],
     });
+    const empty = { version: 1, blocks: [{ type: "section", columns: [{ blocks: [] }] }] };
+    for (const nothing of [empty, { version: 1, blocks: [] }]) {
+      expect((await sendTest({ template_id: undefined, subject: "S", design: nothing })).body).toEqual({
+        design: ["blocks: Add at least one block with content."],
+      });
+    }
   });
 
   test("reports all errors in one 400; hour, month and warm-up limits apply, and more than 20 per minute get 429", async () => {
@@ -222,11 +228,15 @@ describe("a test send", () => {
     expect(none.body).toMatchObject({
       smtp_config_id: expect.any(Array),
       to: expect.any(Array),
-      body: ["This field is required."],
+      body: ["Give body or design."],
     });
     expect((await sendTest({ subject: "S" })).body).toEqual({
-      subject: ["Give either template_id, or subject and body."],
+      subject: ["Give either template_id, or subject with body or design."],
     });
+    expect((await sendTest({ template_id: undefined })).body).toEqual({
+      template_id: ["Give template_id, or subject with body or design."],
+    });
+    expect((await sendTest({ markdown: "# M" })).body).toEqual({ markdown: ["Unknown field."] });
     const six = Array.from({ length: 6 }, (_, n) => `a${n}@example.com`);
     expect((await sendTest({ to: six })).status).toBe(400);
 
@@ -394,6 +404,48 @@ describe("a draft", () => {
     const other = await newCompany(app);
     expect((await other.api.post(`${API}/campaigns/${id}/duplicate/`, {})).status).toBe(404);
   });
+
+  test("duplicated from a campaign whose text was edited, or whose template was deleted, sends that campaign's mail", async () => {
+    const scheduled_for = new Date(Date.now() + 3_600_000).toISOString();
+    const receivers = [{ email: "eve@example.com", first_name: "Eve" }];
+    const edit = (id: string, changes: object) => api.patch(`${API}/campaigns/${id}/`, changes);
+    const copy = async (id: string) => (await api.post(`${API}/campaigns/${id}/duplicate/`, {})).body;
+    const parts = async () => {
+      const mail = server.messages.findLast(({ to }) => to[0] === receivers[0]!.email)!;
+      const { subject, html, text } = await simpleParser(mail.raw);
+      server.messages.length = 0;
+      const withoutTokens = (page: unknown) => String(page).replaceAll(/public\/[^\s"]+/g, "");
+      return { subject, html: withoutTokens(html), text: withoutTokens(text) };
+    };
+    const { id } = (await api.post(`${API}/send/to-receivers/`, { ...toReceivers(), receivers, scheduled_for })).body;
+    const own = { subject: "Own [[first_name]]", preheader: "Peek", body: "<p>Own</p>", text_body: "Own text" };
+    expect((await edit(id, own)).status).toBe(200);
+    await query("update campaigns set scheduled_for = now() where id = $1", [id]);
+    await ended(id);
+    const first = await parts();
+    expect(first).toMatchObject({ subject: "Own Eve", text: expect.stringMatching(/^Own text/) });
+    const copied = await copy(id);
+    expect(copied).toMatchObject({ kind: "custom", body: { ...own, receivers } });
+    await ended((await send(copied.id)).body.id);
+    expect(await parts()).toEqual(first);
+
+    const toList = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list, scheduled_for };
+    const { id: news } = (await api.post(`${API}/send/to-list/`, toList)).body;
+    const bodyOf = async () => (await copy(news)).body as { content: object };
+    await edit(news, { text_body: "Only the text" });
+    expect((await bodyOf()).content).toEqual({ subject: "For [[first_name]]", body: BODY, text_body: "Only the text" });
+    await edit(news, { text_body: " " });
+    expect((await bodyOf()).content).toEqual({ subject: "For [[first_name]]", body: BODY });
+    await edit(news, { template_id: template });
+    expect(await bodyOf()).toMatchObject({ template_id: template });
+    await edit(news, { subject: "Other" });
+    expect(await bodyOf()).toMatchObject({ content: { subject: "Other", body: BODY }, list_id: list });
+    await edit(news, { template_id: template });
+    expect((await api.delete(`${API}/templates/${template}/`)).status).toBe(204);
+    const kept = await copy(news);
+    expect(kept.body).toMatchObject({ content: { subject: "For [[first_name]]", body: BODY } });
+    expect((await api.get(`${API}/drafts/${kept.id}/check/`)).body).toEqual({ errors: {} });
+  });
 });
 
 describe("resending to non-openers", () => {
@@ -488,7 +540,9 @@ describe("resending to non-openers", () => {
     expect(await ended(third[0]!.body.id)).toMatchObject({ name: "Third", total_emails: 1, sent_count: 1 });
     expect((await arrived()).map(({ subject }) => subject)).toEqual(["Last call, MACHINE"]);
     expect((await resend(again.body.id, {}, key)).status).toBe(409);
-    // The duplicate copies no recipients.
+    // The duplicate copies no recipients, and a resend's own subject.
+    const renamed = (await api.post(`${API}/campaigns/${third[0]!.body.id}/duplicate/`, {})).body;
+    expect(renamed.body).toMatchObject({ content: { subject: "Last call, [[first_name]]", body: BODY } });
     const copy = (await api.post(`${API}/campaigns/${again.body.id}/duplicate/`, {})).body;
     expect(copy.body).toEqual({ name: "Copy of Again: News", smtp_config_id: smtp, template_id: template });
   });

@@ -293,6 +293,16 @@ test("content of a campaign or a variant is used instead of a template, and no t
   });
   expect(copy.body).not.toHaveProperty("template_id");
   expect((await company.api.get(`${API}/drafts/${copy.id}/check/`)).body).toEqual({ errors: {} });
+  // The content that the second variant inherits is not lost when the first one's is shown.
+  const base = { subject: "Own", body: "<p>Own</p>" };
+  const reversed = [
+    { percent: 50, content: other },
+    { percent: 50, subject: "Second" },
+  ];
+  const inherited = await sent({ template_id: undefined, content: base, variants: reversed, list_id });
+  await ended(inherited);
+  const again = (await company.api.post(`${API}/campaigns/${inherited}/duplicate/`, {})).body;
+  expect(again.body).toMatchObject({ content: { body: base.body }, variants: reversed });
   // A variant keeps its own content when a template is given, too.
   const mixed = await sent({ list_id, variants, scheduled_for: new Date(Date.now() + 3_600_000).toISOString() });
   const own = [template, null];
@@ -325,6 +335,15 @@ test("a design in a campaign's or a variant's content is what is sent, read, edi
     content: ["design: Give either design or body, not both."],
   });
   expect(await faultOf({ content: { subject: "S" } })).toEqual({ content: ["body: This field is required."] });
+  const empty = { version: 1, blocks: [] };
+  const nothing = "blocks: Add at least one block with content.";
+  const hollow = { subject: "S", design: empty };
+  expect(await faultOf({ content: hollow })).toEqual({ content: [`design: ${nothing}`] });
+  expect((await faultOf({ content, variants: [variants[0], { percent: 50, content: hollow }] })).variants).toEqual([
+    `Item at index 1: content: design: ${nothing}`,
+  ]);
+  const custom = { name: "C", smtp_config_id: smtp, receivers: [{ email: "a@example.com" }], ...hollow };
+  expect((await company.api.post(`${API}/send/custom/`, custom)).body).toEqual({ design: [nothing] });
   expect((await faultOf({ content, variants: [variants[0], { percent: 50, content: wrong }] })).variants).toEqual([
     `Item at index 1: content: ${sentence}`,
   ]);
@@ -345,6 +364,12 @@ test("a design in a campaign's or a variant's content is what is sent, read, edi
   const edit = (changes: object) => company.api.patch(`${API}/campaigns/${id}/`, changes);
   expect((await edit({ design: designOf(5) })).body).toEqual({ design: [sentence.slice("design: ".length)] });
   expect((await edit({ design: designOf("New"), body: "<p>B</p>" })).status).toBe(400);
+  expect((await edit({ design: empty })).body).toEqual({ design: [nothing] });
+  for (const field of ["markdown", "inline_css"]) {
+    expect((await edit({ subject: "S", [field]: "# M" })).body).toEqual({ [field]: ["Unknown field."] });
+  }
+  const shown = Object.entries(await show(id)).filter(([, value]) => value !== null);
+  expect(await edit(Object.fromEntries(shown))).toMatchObject({ status: 200, body: { design: content.design } });
   expect((await edit({ body: "<p>HTML</p>" })).body).toMatchObject({ design: null });
   expect((await copied()).body.content).toEqual({ ...content, design: undefined, body: "<p>HTML</p>" });
   expect((await edit({ design: designOf("New"), preheader: null })).body).toMatchObject({ design: designOf("New") });
