@@ -16,6 +16,7 @@ import {
   Nullable,
   OneOf,
   Page,
+  TakesEmpty,
   Text,
   Type,
   Uuid,
@@ -24,6 +25,7 @@ import { COPY_FORMATS, MAX_COPY_PIXELS, MAX_FRAMES, MAX_PIXELS } from "./media/c
 import { MAX_SEARCHED, SHOWN_USES } from "./media/media-uses.ts";
 
 const MAX_FOLDER = 100;
+export const MAX_FOLDERS = 1_000;
 const MAX_ALT = 300;
 const MAX_SIDE = 16_384;
 
@@ -103,7 +105,9 @@ export const media = {
       ListQuery,
       Type.Object({
         content_type: Filter(Text(255), "Only files of this type.", "image/png"),
-        folder: Filter(Text(MAX_FOLDER), "Extension. Only files of this folder.", "Autumn"),
+        folder: TakesEmpty(
+          Filter(Text(MAX_FOLDER), "Extension. Only files of this folder; empty: only files in no folder.", "Autumn"),
+        ),
         is_copy: Type.Optional(Described(Bool, "Extension. Only copies of other images, or only uploads.", false)),
       }),
     ]),
@@ -111,7 +115,7 @@ export const media = {
   },
   listMediaFolders: {
     summary: "List folders of media files",
-    description: "Extension. A folder exists while it holds a file. Sorted by name.",
+    description: `Extension. A folder exists while it holds a file. Sorted by name; at most ${MAX_FOLDERS}.`,
     params: Type.Object({}),
     returns: Type.Array(FolderOfFiles),
   },

@@ -79,6 +79,9 @@ export const Filter = <T extends TSchema>(
   );
 };
 
+/** A filter whose empty value is one like others; that of every other parameter counts as not given. */
+export const TakesEmpty = <T extends TSchema>(filter: T): T => ({ ...filter, takesEmpty: true });
+
 /** True if a parameter of this schema may be repeated. */
 export const isFilter = (schema: TSchema): boolean => "then" in schema;
 

@@ -6,8 +6,9 @@ import { isOneOf, listModels } from "../../../models/database/listing.ts";
 import { MEDIA_COLUMNS, Media } from "../../../models/media.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
+import { MAX_FOLDERS } from "../contract-media.ts";
 import { usesOfMedia } from "./media-uses.ts";
-import { cleanFilename } from "./upload.ts";
+import { cleanFilename, cleanFolder } from "./upload.ts";
 
 interface MediaQuery extends ListQuery {
   content_type?: string | string[];
@@ -25,7 +26,7 @@ export async function listMedia(companyId: string, asked: MediaQuery) {
       "m.company_id = $1",
       "m.deleted_at is null",
       ...(content_type === undefined ? [] : [isOneOf("m.content_type", content_type, values)]),
-      ...(folder === undefined ? [] : [isOneOf("m.folder", folder, values)]),
+      ...(folder === undefined ? [] : [isOneOf("m.folder", [folder].flat().map(cleanFolder), values)]),
       ...(is_copy === undefined ? [] : [`m.copy_of is ${is_copy ? "not null" : "null"}`]),
     ],
     values,
@@ -47,7 +48,8 @@ export async function getMedia(companyId: string, id: string) {
 export const listMediaFolders = (companyId: string) =>
   query<{ folder: string; count: number }>(
     `select folder, count(*)::int as count from media
-     where company_id = $1 and deleted_at is null and folder <> '' group by folder order by lower(folder), folder`,
+     where company_id = $1 and deleted_at is null and folder <> '' group by folder order by lower(folder), folder
+     limit ${MAX_FOLDERS}`,
     [companyId],
   );
 
@@ -62,7 +64,11 @@ export async function updateMedia(companyId: string, { id, filename, folder, alt
   const media = await Media.findOne({ where: { companyId, id, deletedAt: null } });
   if (!media) throw notFound();
   const name = filename === undefined ? media.filename : cleanFilename(filename);
-  await media.update({ filename: name, folder: folder?.trim() ?? media.folder, alt: alt?.trim() ?? media.alt });
+  await media.update({
+    filename: name,
+    folder: folder === undefined ? media.folder : cleanFolder(folder),
+    alt: alt?.trim() ?? media.alt,
+  });
   return media.view();
 }
 

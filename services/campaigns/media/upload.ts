@@ -20,17 +20,16 @@ const PART_BYTES = 256 * 1024;
 const MAX_FILENAME = 255;
 
 /**
- * Makes a name safe in a path, a header and a dialog: no folders, no control characters, nothing that reverses the
- * reading direction (which makes "fdp.exe" read as "exe.pdf").
+ * Control characters, and others without a shape: they reverse the reading direction ("fdp.exe" reads as "exe.pdf"), or
+ * make different names look equal. Emoji and some scripts need the zero-width joiners, which stay.
  */
+const UNSEEN = /[\p{Cc}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+export const cleanFolder = (given: string): string => given.toWellFormed().replace(UNSEEN, "").normalize("NFC").trim();
+
+/** Makes a name safe in a path, a header and a dialog: a folder's rules, and no folders. */
 export function cleanFilename(given: string): string {
-  const name = given
-    .toWellFormed()
-    .split(/[/\\]/)
-    .at(-1)!
-    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu, "")
-    .normalize("NFC")
-    .trim();
+  const name = cleanFolder(given.split(/[/\\]/).at(-1)!);
   if (name === "" || /^\.+$/.test(name)) return "file";
   if (name.length <= MAX_FILENAME) return name;
   const extension = /\.[^.]{1,16}$/.exec(name)?.[0] ?? "";
@@ -127,7 +126,7 @@ async function reserveSpace(companyId: string, file: File, limit: number | null)
       await client.query(LOCK, [companyId]);
       if ((await mediaBytesOf(companyId, client)) + size > limit) throw mediaQuotaExceeded(limit);
     }
-    await client.query(INSERT, [id, companyId, filename, size, folder.trim(), alt.trim(), copyOf, copyKey]);
+    await client.query(INSERT, [id, companyId, filename, size, cleanFolder(folder), alt.trim(), copyOf, copyKey]);
   });
   return (await Media.findOne({ where: { companyId, id } }))!;
 }

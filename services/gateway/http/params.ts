@@ -8,7 +8,7 @@ import type { Route } from "../routes.ts";
 import type { Context } from "./context.ts";
 
 export type Params = Record<string, unknown>;
-type Property = TSchema & { type?: string; format?: string; anyOf?: TSchema[] };
+type Property = TSchema & { type?: string; format?: string; anyOf?: TSchema[]; takesEmpty?: boolean };
 
 const MAX_PAGE_SIZE = 100;
 
@@ -70,23 +70,24 @@ function coercePaging(params: Params): void {
   else delete params.page_size;
 }
 
-/** The values of a repeated query parameter, without blanks and duplicates. */
-export const valuesOf = (given: string | string[] | undefined): string[] =>
-  [...new Set([given ?? []].flat())].filter((text) => text !== "");
+/** The values of a repeated query parameter, without duplicates and, unless they mean something, blanks. */
+export const valuesOf = (given: string | string[] | undefined, takesEmpty = false): string[] =>
+  [...new Set([given ?? []].flat())].filter((text) => takesEmpty || text !== "");
 
 /**
  * Reads the parameters that the contract knows; a repeated filter becomes an array. Empty values are ignored: forms and
- * generated clients send `?search=&status=&page=` for blank fields.
+ * generated clients send `?search=&status=&page=` for blank fields. Only a filter that `takesEmpty` keeps them.
  */
 export function queryReader(route: Route, contract: ActionContract): (context: Context) => Params {
-  const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
+  const properties = propertiesOf(contract);
+  const types = new Map(Object.entries(properties).map(([name, property]) => [name, typeOf(property)]));
   const filters = new Set(filtersOf(contract));
   return (context) => {
     const values: Params = {};
     if (context.querystring === "") return values;
     for (const [name, value] of Object.entries(parse(context.querystring))) {
       const type = types.get(name);
-      const texts = valuesOf(value);
+      const texts = valuesOf(value, properties[name]?.takesEmpty);
       if (type === undefined || texts.length === 0) continue;
       values[name] = filters.has(name) && texts.length > 1 ? texts : coerce(type, texts.at(-1)!);
     }

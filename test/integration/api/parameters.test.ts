@@ -1,6 +1,6 @@
 /** Which unknown and repeated parameters are refused, and that one response lists all errors. */
 import { type App, startApp } from "../../support/app.ts";
-import { newCompany, type TestCompany } from "../../support/client.ts";
+import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
 
 const E = "/api/emails";
 const UNKNOWN_ID = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
@@ -50,6 +50,22 @@ describe("a repeated parameter", () => {
     await company.api.post(`${E}/subscribers/`, { email: "ann@example.com" });
     const { body } = await company.api.get(`${E}/subscribers/?status=active&status=&status=active&page=1&page=1`);
     expect(body.count).toBe(1);
+  });
+
+  test("has a value if it is blank where that means something: media files in no folder", async () => {
+    const upload = (folder: string) => {
+      const form = fileForm("text", "a.txt");
+      form.append("folder", folder);
+      return company.api.post(`${E}/media/`, form);
+    };
+    const [bare, inFolder] = [await upload(""), await upload("Autumn")];
+    const found = async (query: string) => {
+      const { results } = (await company.api.get(`${E}/media/?${query}`)).body;
+      return results.map(({ id }: { id: string }) => id);
+    };
+    expect(await found("folder=")).toEqual([bare.body.id]);
+    expect(await found("folder=&folder=Autumn&search=")).toEqual([inFolder.body.id, bare.body.id]);
+    expect(await found("content_type=")).toHaveLength(2);
   });
 
   test("is refused with the position of each invalid value if it is a filter", async () => {

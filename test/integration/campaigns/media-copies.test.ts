@@ -211,4 +211,23 @@ describe("copies of images", () => {
     });
     expect(await as(world)("campaigns.listMediaFolders", {})).toEqual([]);
   });
+
+  test("folder names contain nothing that is not seen, and at most 1,000 folders are listed", async () => {
+    const ask = as(world, company);
+    const unseen = "A\u202eutu\u2066mn\u200b \u061c";
+    const media = await upload(Buffer.from("a"), "a.txt", { folder: unseen });
+    expect(media).toMatchObject({ folder: "Autumn" });
+    const family = "Family 👩\u200d👧";
+    expect(await ask("campaigns.updateMedia", { id: media.id, folder: `\ufeff${family}` })).toMatchObject({
+      folder: family,
+    });
+    expect(await ask("campaigns.listMedia", { folder: `${family}\u200e` })).toMatchObject({ count: 1 });
+    await query(
+      `insert into media (id, company_id, filename, content_type, size, sha256, folder)
+       select gen_random_uuid(), $1, 'f', '', 1, '', 'f' || lpad(n::text, 4, '0') from generate_series(1, 1001) n`,
+      [company.id],
+    );
+    const folders = await ask("campaigns.listMediaFolders", {});
+    expect([folders.length, folders.at(-1)]).toEqual([1_000, { folder: "f1000", count: 1 }]);
+  });
 });
