@@ -145,13 +145,14 @@ export const configSchema = Type.Object({
       text: "true with the embedded database, else false",
       of: ({ DATABASE_URL }) => !DATABASE_URL,
     },
-    description: "Allow SMTP and IMAP hosts and webhooks on private and loopback addresses, and http webhooks.",
+    description:
+      "Allow SMTP and IMAP hosts, webhooks and checked links on private and loopback addresses, and http webhooks.",
   }),
   ALLOWED_PRIVATE_HOSTS: Type.Optional(
     Type.String({
       hostList: true,
       description:
-        "Private hosts that SMTP, IMAP and webhooks may use while ALLOW_PRIVATE_NETWORKS is off: names, addresses and networks such as 10.1.0.0/16, comma separated.",
+        "Private hosts that SMTP, IMAP, webhooks and link checks may use while ALLOW_PRIVATE_NETWORKS is off: names, addresses and networks such as 10.1.0.0/16, comma separated.",
     }),
   ),
   DNS_SERVERS: Type.Optional(

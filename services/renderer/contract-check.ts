@@ -37,7 +37,7 @@ const Finding = Type.Object({
   kind: Described(OneOf(...FINDING_KINDS), "Subject of the finding."),
   rule: Described(
     Type.String(),
-    "Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role` or `size`; for `support` the feature that some clients lack.",
+    "Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role`, `scheme` or `size`; for `support` the feature that some clients lack.",
     "contrast",
   ),
   severity: Described(
@@ -84,4 +84,4 @@ export const TemplateCheck = Type.Object({
 });
 
 export const CHECK_DESCRIPTION =
-  "Extension. Nothing is saved or sent. Each link is requested (HEAD, then GET if that fails), 30 seconds at most in total. Addresses outside the public internet are not requested and have no status. Syntax errors return 400, as on saving. With `quick` nothing else is asked: no links are requested, and `spam` is null.";
+  "Extension. Nothing is saved or sent. Each link is requested (HEAD, then GET if that fails), 30 seconds at most in total. Addresses outside the public internet have no status, and are not requested unless this installation allows them (`ALLOW_PRIVATE_NETWORKS`, `ALLOWED_PRIVATE_HOSTS`). Syntax errors return 400, as on saving. With `quick` nothing else is asked: no links are requested, and `spam` is null.";

@@ -174,7 +174,7 @@ export const contract = {
   getTemplate: { summary: "Get a template", params: ById, returns: EmailTemplate },
   updateTemplate: {
     summary: "Change a template",
-    description: LANGUAGE,
+    description: `All that was read may be sent back: beside \`design\` or \`markdown\` an unchanged \`body\` does not count. ${LANGUAGE}`,
     params: Type.Object({
       ...ById.properties,
       ...Patch(Input).properties,
@@ -196,17 +196,20 @@ export const contract = {
       body: Type.Optional(
         Described(
           Text(MAX_BODY_LENGTH),
-          "The mail in HTML, with variables. Required without `design`.",
+          "The mail in HTML, with variables. Required without `design` and `markdown`.",
           "<p>Hello [[first_name]].</p>",
         ),
       ),
       design: Type.Optional(Described(DesignTree, "Design to check, in place of `body`.")),
+      markdown: Type.Optional(
+        Described(Text(MAX_BODY_LENGTH), "Markdown to check, in place of `body`.", "# Hello [[first_name]]"),
+      ),
       quick: Type.Optional(
         Described(Type.Boolean(), "True: without requesting links and without the spam check.", false),
       ),
     }),
     returns: TemplateCheck,
-    exactlyOne: [["body", "design"]],
+    exactlyOne: [["body", "design", "markdown"]],
     example: { subject: "News for [[first_name]]", body: '<p>See <a href="[[shop_url]]">our offers</a>.</p>' },
   },
   ...versions,

@@ -56,10 +56,13 @@ export function replacementWarnings(before: Before, input: Input): string[] {
   return [`The new ${now ? NAMES[now] : "body"} replaces the ${NAMES[was]}. The version before this one keeps it.`];
 }
 
-/** Field that the request gives together with the source, although only one of them is possible. */
-function rivalOf({ field }: Source, { design, markdown, body }: Input): string | undefined {
+/**
+ * Field that the request gives together with the source, although only one of them is possible. The stored body is no
+ * rival: clients send back all that they read.
+ */
+function rivalOf({ field }: Source, before: Before, { design, markdown, body }: Input): string | undefined {
   if (field === "markdown" && typeof markdown === "string" && design) return "design";
-  return sourceOf(markdown, design) && body?.trim() ? "body" : undefined;
+  return sourceOf(markdown, design) && body?.trim() && body !== before.body ? "body" : undefined;
 }
 
 const made = (companyId: string, { field, value }: Source, inlinesCss: boolean): Promise<Made> =>
@@ -70,7 +73,7 @@ export async function contentErrors(companyId: string, before: Before | null, in
   const source = sourceAfter(before ?? NOTHING, input);
   if (source === null) return errorsOn("body", await bodyErrorsAfter(companyId, before, input));
   const { field } = source;
-  const rival = rivalOf(source, input);
+  const rival = rivalOf(source, before ?? NOTHING, input);
   if (rival) return { [field]: [`Give either ${field} or ${rival}, not both.`] };
   if ((input.template_mode ?? MODES[field]) !== MODES[field]) return { template_mode: [ONLY_MODE[field]] };
   const { errors = [] } = await made(companyId, source, recipeOf(before ?? NOTHING, input).inlinesCss);

@@ -41,6 +41,20 @@ test.each<[rule: string, bad: string, good: string]>([
   expect(rulesIn(page(good))).toEqual([]);
 });
 
+test.each([
+  '<a href="&#106;ava\nscript:alert(1)">Offers</a>',
+  '<map name="m"><area href="VBScript:x" alt="A"></map>',
+  '<p hidden><a href=" data:text/html,x">Offers</a></p>',
+])("a link that would run something is an error: %s", (link) => {
+  expect(mailFindings(page(link))).toContainEqual(expect.objectContaining({ kind: "link", rule: "scheme" }));
+});
+
+test("a link that only opens something is none, and an image may be data", () => {
+  const links = ["https://a.example/?q=javascript:x", "mailto:a@b.example", "[[url]]", "#data:", ""];
+  const html = links.map((href) => `<a href="${href}">Offers</a><img src="data:image/gif;base64,AA" alt="A">`).join("");
+  expect(rulesIn(page(html))).not.toContain("scheme");
+});
+
 test("the language of a mail is declared", () => {
   expect(rulesIn("<p>Hello</p>")).toEqual(["language"]);
   expect(rulesIn('<div lang="en"><p>Hello</p></div>')).toEqual(["language"]);

@@ -2,7 +2,7 @@
 import { withInlinedCss } from "../made-html/inline-css.ts";
 import { accessibilityFindings } from "./accessibility.ts";
 import { CLIPPED_BYTES, type Finding, MAX_FINDINGS } from "./finding.ts";
-import { readMail } from "./read-mail.ts";
+import { type Mail, readMail } from "./read-mail.ts";
 import { supportFindings } from "./support.ts";
 
 function* weightFindings(html: string): Generator<Finding> {
@@ -19,13 +19,39 @@ function* weightFindings(html: string): Generator<Finding> {
   };
 }
 
+/** Browsers ignore white space and control characters in a scheme. */
+const RUNS = /^(?:javascript|vbscript|data):/i;
+const LINKS = new Set(["a", "area"]);
+
+function* schemeFindings({ elements }: Mail): Generator<Finding> {
+  for (const { name, attributes, path } of elements) {
+    const { href = "" } = LINKS.has(name) ? attributes : {};
+    const [scheme] = RUNS.exec(href.replaceAll(/[\s\p{Cc}]/gu, "")) ?? [];
+    if (!scheme) continue;
+    yield {
+      kind: "link",
+      rule: "scheme",
+      severity: "error",
+      message: `A link starts with “${scheme.toLowerCase()}”. Email clients remove it, and filters treat the email as dangerous.`,
+      fix: "Link to a web page, which starts with https://.",
+      path,
+      clients: [],
+    };
+  }
+}
+
 /** Sheets that colour texts, which MJML's own do not. */
 const COLOURS = /<style[^>]*>[^<]*(?:color|background)\s*:/i;
 
 /** `html` is a template without syntax errors, with marks of blocks if it was made for a check. */
 export function mailFindings(html: string): Finding[] {
   const mail = readMail(COLOURS.test(html) ? withInlinedCss(html) : html);
-  const found = [...weightFindings(html), ...accessibilityFindings(mail), ...supportFindings(mail)];
+  const found = [
+    ...weightFindings(html),
+    ...schemeFindings(mail),
+    ...accessibilityFindings(mail),
+    ...supportFindings(mail),
+  ];
   return found
     .toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"))
     .slice(0, MAX_FINDINGS);

@@ -27,6 +27,8 @@ const isWholeAddress = (link: string) => /^https?:\/\//i.test(link) && !link.inc
 
 type Checked = Static<(typeof contract)["checkTemplate"]["params"]>;
 
+const SOURCES = ["body", "design", "markdown"] as const;
+
 /** Errors as when saving a template without MJML. */
 export const checkErrors = async (
   ctx: Ctx<Checked>,
@@ -34,14 +36,11 @@ export const checkErrors = async (
 ): Promise<FieldErrors> => {
   const { params } = ctx;
   const subject = isValid("subject") ? subjectErrors(params.subject) : [];
-  const written = {
-    ...(isValid("body") ? { body: params.body } : {}),
-    ...(isValid("design") ? { design: params.design } : {}),
-  };
-  const isMissing = params.body === undefined && params.design === undefined;
+  const written = Object.fromEntries(SOURCES.filter(isValid).map((field) => [field, params[field]]));
+  const isMissing = SOURCES.every((field) => params[field] === undefined);
   return {
     ...(subject.length > 0 && { subject }),
-    ...(isMissing ? { body: ["This field is required."] } : await contentErrors(companyOf(ctx), null, written)),
+    ...(isMissing ? { body: ["Give body, design or markdown."] } : await contentErrors(companyOf(ctx), null, written)),
   };
 };
 
@@ -70,11 +69,12 @@ async function scoreOrNull(
 
 export async function checkTemplate(
   companyId: string,
-  { subject, body: written = "", design, quick = false }: Checked,
+  { subject, quick = false, ...written }: Checked,
   onFilterFailure: Log,
 ): Promise<Static<typeof TemplateCheck>> {
   const end = AbortSignal.timeout(LINKS_MS);
-  const { body = written } = design ? await contentAfter(companyId, null, { design }) : {};
+  const { design } = written;
+  const { body = written.body ?? "" } = await contentAfter(companyId, null, written);
   const marked = design && (await madeDesign(companyId, design, { inlinesCss: false, isMarked: true })).html;
   // Content added below the body is ours.
   const source = { subject, body, companyName: "", footerText: "", isTransactional: true };

@@ -170,6 +170,22 @@ describe("a template's Markdown", () => {
   });
 });
 
+test.each([
+  ["Markdown", { markdown: "# Hello [[first_name]]" }, { markdown: "# Bye" }],
+  ["a design", { design: hello() }, { design: inColumn({ type: "heading", text: "Bye" }) }],
+])(
+  "a template with %s is changed by what was read of it, body included, and what is made anew wins",
+  async (_, source, other) => {
+    const path = `${PATH}${(await company.api.post(PATH, { name: "Trip", subject: "Hi", ...source })).body.id}/`;
+    const read = (await company.api.get(path)).body;
+    const kept = await company.api.patch(path, { ...read, name: "Round trip" });
+    expect(kept).toMatchObject({ status: 200, body: { ...source, name: "Round trip", body: read.body } });
+    const changed = await company.api.patch(path, { ...read, ...other });
+    expect(changed).toMatchObject({ status: 200, body: { ...other, body: expect.stringContaining("Bye") } });
+    expect((await company.api.patch(path, { ...read, body: "<p>Other</p>" })).status).toBe(400);
+  },
+);
+
 test("any design comes back unchanged, also from a version, and from a restored version and its copy", async () => {
   const own = await newCompany(app, { plan: "unlimited" });
   await fc.assert(
@@ -232,7 +248,12 @@ test("a design is checked like a body, and each link names its place in the tree
     design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."],
   });
   expect((await check({ design, body: "<p>A</p>" })).status).toBe(400);
-  expect((await check({})).body).toEqual({ body: ["This field is required."] });
+  expect((await check({})).body).toEqual({ body: ["Give body, design or markdown."] });
+  const markdown = await check({ markdown: "# Tea\n\n[Green](https://shop.invalid/tea) [[fist_name]]", quick: true });
+  expect(markdown).toMatchObject({ status: 200, body: { findings: [{ rule: "language" }] } });
+  expect(markdown.body.warnings).toContainEqual(expect.stringContaining("[[fist_name]]"));
+  expect((await check({ markdown: "[[#if x]]" })).body).toEqual({ markdown: [expect.any(String)] });
+  expect((await check({ markdown: "A", body: "<p>A</p>" })).status).toBe(400);
 });
 
 test("updating designs gives those a new version whose mail the branding changes, and names those that cannot be made", async () => {
