@@ -55,7 +55,7 @@ export const visual = {
     hint: "The email as it is now, sent by your mail server. It counts towards your plan.",
     send: "Send",
     sending: "Sending…",
-    noServer: "Connect your mail server first: Settings, Mail servers.",
+    noServer: "Connect a mail server, or choose the default one: Settings, Mail servers.",
   },
   savedBlocks: {
     title: "Saved blocks",

@@ -3,6 +3,7 @@ import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
 import { messages } from "../messages.ts";
 import { type CompanyVisit, callIn } from "../request.ts";
+import { usualServer } from "./compose/from.ts";
 import { asJson, jsonOrRefusal } from "./media.ts";
 import { readerOf } from "./template-form.ts";
 import { documentOf } from "./visual-editor.ts";
@@ -23,21 +24,13 @@ export async function checkVisual(visit: CompanyVisit): Promise<RawResponse> {
   });
 }
 
-/** The company's default server, else its first one. */
-async function senderOf(visit: CompanyVisit): Promise<string | undefined> {
-  const company = await callIn(visit, "accounts.getCompany", { id: visit.company.id });
-  if (company.default_smtp_config_id) return company.default_smtp_config_id;
-  const { results } = await callIn(visit, "smtp-sender.listConfigs", { page_size: 1 });
-  return results[0]?.id;
-}
-
 export async function testVisual(visit: CompanyVisit): Promise<RawResponse> {
   requirePermission("campaigns.sendTest", visit.company);
   const { subject = "", preheader, design } = documentOf(visit) ?? {};
   if (!design) return refused(messages.visual.problems.away);
   return jsonOrRefusal(async () => {
     const t = messages.newCampaign;
-    const sender = await senderOf(visit);
+    const sender = await usualServer(visit);
     if (!sender) return { sentences: [messages.visual.test.noServer] };
     const { reader = "", to = "" } = visit.form;
     const { results } = await callIn(visit, "campaigns.sendTest", {

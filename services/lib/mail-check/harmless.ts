@@ -1,8 +1,6 @@
-/**
- * Features that some clients do not support although no reader notices. `frame` lists what the HTML of MJML needs itself,
- * `unnoticed` what mails use as an extra. Each with its reason.
- */
-const frame: Record<string, string> = {
+/** Features that some clients do not support although no reader notices. Each with its reason. */
+export const HARMLESS: Readonly<Record<string, string>> = {
+  // What the HTML of MJML needs itself.
   "@media": "Columns are 100 % wide without it, as on phones; tables in conditional comments place them in Outlook.",
   "<style>": "Holds those rules only; all others are in style attributes.",
   "<body>": "Clients that remove it show its content; the background is repeated in a div.",
@@ -15,8 +13,8 @@ const frame: Record<string, string> = {
   "table-layout": "Columns of tables get the width of their content instead.",
   height: "Yahoo makes it a minimum height; spacers and lines keep their size.",
   "word-spacing": "Set to normal, the default.",
-};
-const unnoticed: Record<string, string> = {
+
+  // What mails use as an extra.
   "border-radius": "Corners are square.",
   "box-shadow": "A box has no shadow.",
   "box-sizing": "Rounded up by the client's own layout of tables.",
@@ -52,5 +50,3 @@ const unnoticed: Record<string, string> = {
   "<abbr>": "The abbreviation is shown without its explanation.",
   "<link>": "Style sheets of other sites are not loaded; hints for the browser have no meaning in a mail.",
 };
-
-export const HARMLESS: Readonly<Record<string, string>> = { ...unnoticed, ...frame };
