@@ -2802,7 +2802,7 @@ export interface Operations {
         smtp_config_id: string;
         /** Each address gets its own mail; a repeated address gets one. */
         to: string[];
-        /** Used instead of `subject` and `body`. */
+        /** Used instead of `subject` and the other content. */
         template_id?: string;
         /** Used with `body` instead of a template. */
         subject?: string;
@@ -3798,9 +3798,11 @@ export interface Operations {
       };
       body: {
         subject: SubjectOfCreateTemplate;
-        /** The mail in HTML, with variables. Required without `design`. */
+        /** The mail in HTML, with variables. Required without `design` and `markdown`. */
         body?: string;
         design?: Design;
+        /** Markdown to check, in place of `body`. */
+        markdown?: string;
         /** True: without requesting links and without the spam check. */
         quick?: boolean;
       };
@@ -3814,7 +3816,7 @@ export interface Operations {
       findings: {
         /** Subject of the finding. */
         kind: "accessibility" | "support" | "weight" | "link" | "spam";
-        /** Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role` or `size`; for `support` the feature that some clients lack. */
+        /** Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role`, `scheme` or `size`; for `support` the feature that some clients lack. */
         rule: string;
         /** `error`: some readers cannot read or use a part of the mail; `warning`: it is worse for them. */
         severity: "error" | "warning";
@@ -4437,6 +4439,7 @@ export interface Operations {
         /** The mail in HTML, with variables. */
         body?: string;
         preheader?: Preheader;
+        text_body?: TextBody;
         design?: Design;
         attachment_ids?: AttachmentIds;
       };
@@ -5141,7 +5144,7 @@ export interface Operations {
           | "-content_type";
         /** Only files of this type. Repeat it for several values. */
         content_type?: string | string[];
-        /** Extension. Only files of this folder. Repeat it for several values. */
+        /** Extension. Only files of this folder; empty: only files in no folder. Repeat it for several values. */
         folder?: string | string[];
         /** Extension. Only copies of other images, or only uploads. */
         is_copy?: boolean;
