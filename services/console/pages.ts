@@ -209,6 +209,8 @@ export const companyPages: Table<CompanyVisit> = {
   "campaigns/drafts/:id/what": { page: whatPage, form: saveWhat },
   "campaigns/drafts/:id/starters": { page: draftStarters },
   "campaigns/drafts/:id/visual": { page: draftVisualPage, form: saveDraftVisual },
+  "campaigns/drafts/:id/versions/:version/starters": { page: draftStarters },
+  "campaigns/drafts/:id/versions/:version/visual": { page: draftVisualPage, form: saveDraftVisual },
   "campaigns/drafts/:id/from": { page: fromPage, form: saveFrom },
   "campaigns/drafts/:id/when": { page: whenPage, form: saveWhen },
   "campaigns/drafts/:id/preview": { page: previewFrame },

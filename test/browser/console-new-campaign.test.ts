@@ -293,3 +293,69 @@ test("a campaign's content is designed: a starter is opened in the visual editor
     expect(faults).toEqual([]);
   });
 });
+
+test("both versions of an A/B test are designed, the second as a copy of the first, and each arrives with its own content", async () => {
+  const { company, list, smtp } = await world();
+  const body = { list_id: list, smtp_config_id: smtp };
+  const { id } = (await company.api.post(`${E}/drafts/`, { name: "Two", kind: "to-list", body })).body;
+  const before = server.messages.length;
+  await open({ viewport: { width: 1440, height: 900 } }, async (page) => {
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(String(error)));
+    await signIn(page, company);
+    await page.goto(`${app.url}/app/${company.id}/campaigns/drafts/${id}/what`);
+    await page.getByLabel("Write it here").first().check();
+    await page.getByText("A/B test", { exact: true }).click();
+    await page.getByLabel("Test several versions").check();
+    const version = (letter: string) => page.getByRole("group", { name: `Version ${letter}` });
+    const heading = page.locator(".block.is-heading .ProseMirror").first();
+    const begin = async (letter: string, subject: string, link: string) => {
+      await version(letter).getByLabel("What is sent").selectOption({ label: "Write it here" });
+      await version(letter).getByLabel("Subject").fill(subject);
+      await version(letter).getByRole("button", { name: "Design it" }).click();
+      await page.getByRole("heading", { name: `Choose a design: Version ${letter}` }).waitFor();
+      await page.getByRole("link", { name: link, exact: true }).click();
+      await heading.click();
+      await page.keyboard.press("End");
+    };
+    await begin("A", "Books for [[first_name]]", "Start empty");
+    await page.keyboard.type("Six books");
+    await page.getByText("Saved just now").waitFor();
+    await page.getByRole("button", { name: "Save and continue" }).click();
+
+    await version("A").getByRole("link", { name: "Edit design" }).waitFor();
+    await begin("B", "Evenings for [[first_name]]", "Copy version A");
+    await page.keyboard.type(" for winter");
+    await page.getByRole("button", { name: "Save and continue" }).click();
+    // Edited again.
+    await version("B").getByRole("link", { name: "Edit design" }).click();
+    await heading.click();
+    await page.keyboard.press("End");
+    await page.keyboard.type(" evenings");
+    await page.getByText("Saved just now").waitFor();
+    await page.getByRole("link", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Save and continue" }).click();
+
+    await page.getByText("A/B test with 2 versions").waitFor();
+    await page.frameLocator("iframe").getByText("Six books", { exact: true }).waitFor();
+    await page.getByLabel("A/B test").selectOption("Version B");
+    await page.frameLocator('iframe[src*="variant=1"]').getByText("Six books for winter evenings").waitFor();
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByText(`The test went to ${company.email}.`).waitFor();
+    await page.getByRole("button", { name: "Send now" }).click();
+    await server.received(before + 3);
+    const mails = await Promise.all(
+      server.messages.slice(before).map(({ raw }) => simpleParser(Buffer.from(raw, "latin1"))),
+    );
+    const told = mails.map(({ subject, html }) => [
+      `${subject}`.replace(/ (Ada|Grace)$/, ""),
+      />(Six books[^<]*)<\/h1>/.exec(`${html}`)?.[1],
+    ]);
+    expect(told[0]![1]).toBe("Six books for winter evenings");
+    expect(told.slice(1).toSorted()).toEqual([
+      ["Books for", "Six books"],
+      ["Evenings for", "Six books for winter evenings"],
+    ]);
+    expect(faults).toEqual([]);
+  });
+});

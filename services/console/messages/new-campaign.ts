@@ -6,6 +6,7 @@ export const newCampaign = {
   toList: "New campaign to this list",
   kept: "Each step is saved as a draft. Nothing is sent until you send it in the last step.",
   saved: "Saved.",
+  held: "Not saved yet, because it deletes a design. “Save and continue” saves it.",
   stepsLabel: "Steps of the campaign",
   steps: { whom: "Recipients", what: "Content", from: "Sender", when: "When", check: "Review" },
   titles: {
@@ -79,7 +80,7 @@ export const newCampaign = {
   abTitle: "A/B test",
   ab: "Test several versions",
   abHint:
-    "Each version goes to its share of the recipients, chosen at random. Leave empty what is as above. Empty all fields of a version to remove it.",
+    "Each version goes to its share of the recipients, chosen at random. Leave empty what is as above. Choose “Write it here” to write or design a version. Empty all fields of a version to remove it.",
   version: (letter: string) => `Version ${letter}`,
   percent: "Share in percent",
   asAbove: "As above",

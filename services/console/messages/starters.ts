@@ -5,6 +5,7 @@ export const starters = {
   empty: "Start empty",
   markdown: "Write Markdown",
   html: "Write HTML",
+  copy: "Copy version A",
   kinds: {
     newsletter: "Newsletters",
     marketing: "Campaigns",

@@ -38,19 +38,19 @@ interface Paths {
   html: string;
   /** Without it, the page offers no Markdown. */
   markdown?: string;
+  /** Begins with a copy of version A of an A/B test. */
+  copy?: string;
   use(id: string): string;
 }
 
 /** The gallery for a template or a campaign. */
-export function startersFor(visit: CompanyVisit, title: string, { empty, html, markdown, use }: Paths): Answer {
+export function startersFor(visit: CompanyVisit, title: string, { use, ...paths }: Paths): Answer {
   const t = messages.starters;
   return {
     view: "starters",
     title,
     values: {
-      empty,
-      html,
-      markdown,
+      ...paths,
       groups: KINDS.map((kind) => ({
         title: t.kinds[kind],
         starters: STARTERS.filter((one) => one.kind === kind).map(({ id, name, about }) => ({

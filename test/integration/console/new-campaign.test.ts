@@ -248,7 +248,7 @@ test("an A/B test is stored as in the API; its errors are shown in its step, and
     "<strong>Second for Ada</strong>",
   );
   const more = await browser.send(`${path}/what`, { ...form, ...rows, do: "add" });
-  expect(more.html.match(/<fieldset class="version">/g)).toHaveLength(3);
+  expect(more.html.match(/<fieldset class="version"/g)).toHaveLength(3);
   const own = { "variant.1.template_id": "written", "variant.1.body": "Own for [[first_name]]" };
   const subjectless = await browser.send(`${path}/what`, { ...form, ...rows, ...own, "variant.1.subject": "" });
   expect(subjectless.html).toContain("Version B: subject: This field is required.");
@@ -298,25 +298,32 @@ test("autosave reports no missing fields, and an unfinished draft is listed and 
   expect((await company.api.get(`${E}/drafts/${id}/`)).status).toBe(404);
 });
 
+/** What the page of the editor hands to its script. */
+const bootIn = (html: string) =>
+  JSON.parse(/data-boot="([^"]*)"/.exec(html)![1]!.replaceAll("&quot;", '"').replaceAll("&amp;", "&"));
+
+const designOf = (text: unknown) => {
+  const blocks = [{ type: "heading", text }, { type: "footer" }];
+  return { version: 1, blocks: [{ type: "section", columns: [{ blocks }] }] };
+};
+
+/** Saves as the editor does. */
+async function saveDesign(path: string, document: object, fields: Record<string, string> = {}) {
+  const answer = await browser.send(path, { document: JSON.stringify(document), ...fields });
+  return { status: answer.status, ...JSON.parse(answer.html) };
+}
+
 test("the content is designed in the visual editor: from a starter, saved with faults by path, back to the next step, sent", async () => {
   const id = await drafted({ list_id: list, smtp_config_id: smtp, content: { preheader: "Peek", body: "<p>Old</p>" } });
   const path = at(`campaigns/drafts/${id}`);
   const asked = { content: "own", subject: "Books for [[first_name]]", preheader: "Peek", do: "design" };
   expect(await browser.send(`${path}/what`, asked)).toMatchObject({ status: 303, location: `${path}/starters` });
   expect((await browser.open(`${path}/starters`)).html).toContain(`href="${path}/visual?from=sale"`);
-  const editor = (await browser.open(`${path}/visual?from=sale`)).html;
-  const boot = JSON.parse(/data-boot="([^"]*)"/.exec(editor)![1]!.replaceAll("&quot;", '"').replaceAll("&amp;", "&"));
+  const boot = bootIn((await browser.open(`${path}/visual?from=sale`)).html);
   expect(boot).toMatchObject({ isCampaign: true, id, mail: { subject: asked.subject, preheader: "Peek" } });
   expect(JSON.stringify(boot.design)).toContain("20 % off everything");
 
-  const save = async (document: object, fields: Record<string, string> = {}) => {
-    const answer = await browser.send(`${path}/visual`, { document: JSON.stringify(document), ...fields });
-    return { status: answer.status, ...JSON.parse(answer.html) };
-  };
-  const designOf = (text: unknown) => {
-    const blocks = [{ type: "heading", text }, { type: "footer" }];
-    return { version: 1, blocks: [{ type: "section", columns: [{ blocks }] }] };
-  };
+  const save = (document: object, fields?: Record<string, string>) => saveDesign(`${path}/visual`, document, fields);
   const mail = { name: "October", template_type: "marketing", subject: asked.subject, preheader: "" };
   expect(await save({ ...mail, design: designOf(5) }, { auto: "1" })).toMatchObject({ status: 200 });
   expect((await bodyOf(id)).content).toEqual({ subject: asked.subject, design: designOf(5) });
@@ -339,10 +346,10 @@ test("the content is designed in the visual editor: from a starter, saved with f
   });
   expect((await bodyOf(id)).content).toEqual({ subject: "Newer", design });
   const check = (await browser.open(path)).html;
-  server.messages.length = 0;
+  const before = server.messages.length;
   const tested = await browser.send(`${path}/test`, { to: "editor@example.com" });
   expect(tested.html).toContain("The test went to editor@example.com.");
-  expect((await simpleParser(server.messages[0]!.raw)).html).toMatch(/<h1[^>]*>Six books<\/h1>/);
+  expect((await simpleParser(server.messages[before]!.raw)).html).toMatch(/<h1[^>]*>Six books<\/h1>/);
   const copy = await drafted((await company.api.get(`${E}/drafts/${id}/`)).body.body);
   const seen = /name="seen" value="([^"]+)"/.exec(check)![1]!;
   const sent = await browser.send(`${path}/send`, { seen });
@@ -356,6 +363,153 @@ test("the content is designed in the visual editor: from a starter, saved with f
   expect((await bodyOf(copy)).content).toEqual({ subject: "Newer" });
   const gone = await browser.send(`${path}/visual`, { document: JSON.stringify({ ...mail, design }) });
   expect(gone.status).toBe(404);
+});
+
+test("each version of an A/B test is designed: from a starter or as a copy of version A, saved with its own faults, previewed, checked, tested, sent, shown, and copied", async () => {
+  const readers = await made("lists", { name: "Two readers" });
+  for (const email of ["eve@example.com", "fay@example.com"]) await made("subscribers", { email, lists: [readers] });
+  const id = await drafted({ list_id: readers, smtp_config_id: smtp });
+  const path = at(`campaigns/drafts/${id}`);
+  const rows = {
+    "variant.0.template_id": "written",
+    "variant.0.subject": "Candles",
+    "variant.0.percent": "50",
+    "variant.1.template_id": "written",
+    "variant.1.subject": "Lanterns",
+    "variant.1.percent": "50",
+  };
+  const form = { content: "own", winner: "", after_hours: "4", ab: "on", ...rows };
+  // Pressing the button of a version chooses that it is written here, and that there is a test.
+  const { ab: _, "variant.0.template_id": __, ...unchosen } = form;
+  expect(await browser.send(`${path}/what`, { ...unchosen, do: "design.0" })).toMatchObject({
+    status: 303,
+    location: `${path}/versions/0/starters`,
+  });
+  const gallery = await browser.open(`${path}/versions/0/starters`);
+  expect(gallery.html).toContain(`href="${path}/versions/0/visual?from=sale"`);
+  expect([gallery.title, /Copy version A/.test(gallery.html)]).toEqual(["Choose a design: Version A", false]);
+  const boot = bootIn((await browser.open(`${path}/versions/0/visual?from=sale`)).html);
+  expect(boot).toMatchObject({ isCampaign: true, id: "0", mail: { subject: "Candles" } });
+  expect(JSON.stringify(boot.design)).toContain("20 % off everything");
+
+  const mail = { name: "October", template_type: "marketing", subject: "Candles", preheader: "" };
+  const [first, second] = [designOf("Six candles"), designOf("Six lanterns")];
+  expect(await saveDesign(`${path}/versions/0/visual`, { ...mail, subject: "", design: first })).toEqual({
+    status: 400,
+    errors: { subject: ["This field is required."] },
+  });
+  expect(await saveDesign(`${path}/versions/0/visual`, { ...mail, design: designOf(5) })).toEqual({
+    status: 400,
+    errors: { design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."] },
+  });
+  expect(await saveDesign(`${path}/versions/0/visual`, { ...mail, design: first })).toMatchObject({
+    status: 200,
+    here: `${path}/versions/0/visual`,
+    next: `${path}/what#version-0`,
+  });
+
+  expect((await browser.open(`${path}/versions/1/starters`)).html).toContain(
+    `href="${path}/versions/1/visual?from=version-a"`,
+  );
+  const copied = bootIn((await browser.open(`${path}/versions/1/visual?from=version-a`)).html);
+  expect(copied).toMatchObject({ id: "1", mail: { subject: "Lanterns" }, design: first });
+  const saved = await saveDesign(`${path}/versions/1/visual`, { ...mail, subject: "Lanterns", design: second });
+  expect(saved).toMatchObject({ status: 200 });
+  const versions = [
+    { percent: 50, content: { subject: "Candles", design: first } },
+    { percent: 50, content: { subject: "Lanterns", design: second } },
+  ];
+  expect((await bodyOf(id)).variants).toEqual(versions);
+
+  const what = (await browser.open(`${path}/what`)).html;
+  for (const n of [0, 1]) expect(what).toContain(`href="${path}/versions/${n}/visual"`);
+  // A campaign needs content, and has that of version A.
+  expect(await browser.send(`${path}/what`, form)).toMatchObject({ status: 303, location: path });
+  expect(await bodyOf(id)).toMatchObject({ content: versions[0]!.content, variants: [{ percent: 50 }, versions[1]] });
+  for (const [n, text] of [
+    [0, "Six candles"],
+    [1, "Six lanterns"],
+  ]) {
+    expect((await browser.open(`${path}/preview?variant=${n}`)).html).toContain(text);
+  }
+  const checks = (await browser.open(`${path}/checks`)).html;
+  for (const version of ["A", "B"]) expect(checks).toContain(`Version ${version}: No accessibility errors`);
+  const before = server.messages.length;
+  const tested = await browser.send(`${path}/test`, { to: "editor@example.com", variant: "1" });
+  expect(tested.html).toMatch(/name="variant" value="1"/);
+  const { subject, html: test } = await simpleParser(server.messages[before]!.raw);
+  expect([subject, /Six lanterns<\/h1>/.test(`${test}`)]).toEqual(["[Test] Lanterns", true]);
+
+  const seen = /name="seen" value="([^"]+)"/.exec((await browser.open(path)).html)![1]!;
+  const sent = (await browser.send(`${path}/send`, { seen })).location!.split("?")[0]!;
+  await server.received(before + 3);
+  const mails = await Promise.all(server.messages.slice(before + 1).map(({ raw }) => simpleParser(raw)));
+  const told = mails.map((one) => `${one.subject}: ${/Six \w+(?=<\/h1>)/.exec(`${one.html}`)}`).toSorted();
+  expect(told).toEqual(["Candles: Six candles", "Lanterns: Six lanterns"]);
+  expect((await browser.open(sent)).html).toContain(`href="${sent}/mail?variant=1"`);
+  for (const [n, text] of ["Six candles", "Six lanterns"].entries()) {
+    expect((await browser.open(`${sent}/mail?variant=${n}`)).html).toContain(`src="${sent}/mail/frame?variant=${n}"`);
+    expect((await browser.open(`${sent}/mail/frame?variant=${n}`)).html).toContain(text);
+  }
+  const copy = (await browser.send(`${sent}/duplicate`)).location!.split("?")[0]!.replace(/\/whom$/, "");
+  const ofCopy = bootIn((await browser.open(`${copy}/versions/1/visual`)).html);
+  expect([ofCopy.mail.subject, ofCopy.design]).toEqual(["Lanterns", second]);
+});
+
+test("a design of a version is deleted only by a button: saving a changed form by itself keeps it, whichever row is emptied", async () => {
+  const id = await drafted({
+    ...whole(),
+    variants: [
+      { percent: 30 },
+      { percent: 30, subject: "Plain" },
+      { percent: 40, content: { design: designOf("Kept") } },
+    ],
+  });
+  const path = at(`campaigns/drafts/${id}`);
+  await browser.open(`${path}/what`);
+  const form = {
+    content: "template",
+    template_id: template,
+    winner: "",
+    "variant.0.percent": "30",
+    "variant.2.percent": "40",
+    "variant.2.template_id": "written",
+    "variant.2.subject": "Third",
+  };
+  const kept = { percent: 40, content: { subject: "Third", design: designOf("Kept") } };
+  const saved = async (fields: Record<string, string>, button = "autosave") => {
+    const { html } = await browser.send(`${path}/what`, { ...form, ...fields, do: button });
+    return [/Not saved yet, because it deletes a design/.test(html), (await bodyOf(id)).variants];
+  };
+  // Version B is emptied: version C keeps its number until a button saves the form.
+  for (const _ of [1, 2]) expect(await saved({ ab: "on" })).toEqual([false, [{ percent: 30 }, {}, kept]]);
+  expect(await saved({ ab: "" })).toEqual([true, [{ percent: 30 }, {}, kept]]);
+  expect(await saved({ ab: "on", "variant.2.template_id": "" })).toEqual([true, [{ percent: 30 }, {}, kept]]);
+  await browser.send(`${path}/whom`, {
+    name: "October",
+    audience: "addresses",
+    addresses: "a@b.example",
+    do: "autosave",
+  });
+  expect((await bodyOf(id)).variants).toEqual([{ percent: 30 }, {}, kept]);
+  const gone = await saveDesign(`${path}/versions/3/visual`, { subject: "S", design: designOf("None") });
+  expect([gone.status, (await bodyOf(id)).variants]).toEqual([400, [{ percent: 30 }, {}, kept]]);
+  expect(await browser.open(`${path}/versions/3/visual`)).toMatchObject({ status: 303, location: `${path}/what` });
+  expect(await saved({ ab: "on", "variant.2.body": "Plain" }, "write.2")).toEqual([
+    false,
+    [{ percent: 30 }, {}, { percent: 40, content: { subject: "Third", body: expect.stringContaining("Plain") } }],
+  ]);
+  await browser.send(`${path}/what`, { ...form, ab: "on", "variant.0.percent": "60", "variant.2.body": "Plain" });
+  expect((await bodyOf(id)).variants).toMatchObject([{ percent: 60 }, { percent: 40 }]);
+
+  const own = await drafted({ list_id: list, content: { subject: "S", design: designOf("Own") } });
+  const other = at(`campaigns/drafts/${own}/what`);
+  const chosen = { content: "template", template_id: template };
+  const held = await browser.send(other, { ...chosen, do: "autosave" });
+  expect(held.html).toContain("Not saved yet, because it deletes a design");
+  expect((await bodyOf(own)).content).toEqual({ subject: "S", design: designOf("Own") });
+  await browser.send(other, { ...chosen, do: "later" });
+  expect(await bodyOf(own)).toEqual({ list_id: list, template_id: template });
 });
 
 test("missing choices are to-dos, references to deleted objects are reported, and a draft with either cannot be sent", async () => {

@@ -18,8 +18,8 @@ import {
   draftGone,
   draftPath,
   errorsOf,
-  hasDesign,
   hasText,
+  isObject,
   ofDraft,
   orNothing,
   receiversIn,
@@ -30,7 +30,7 @@ import {
 import { bad, contentFindings, serverFindings } from "./findings.ts";
 import { TAGS, tagsIn } from "./from.ts";
 import { previewChoiceOf, previewChoices, previewOf } from "./preview.ts";
-import { variantsIn } from "./variants.ts";
+import { sourceOf, variantsIn, versionsOf } from "./variants.ts";
 import { clocksOf, whenIn } from "./when.ts";
 
 const t = () => messages.newCampaign;
@@ -132,7 +132,7 @@ async function show(
   { errors, refusal = [], test }: ShowOptions = {},
 ): Promise<Answer> {
   const { body, id } = draft;
-  const isWritten = textIn(body, "template_id") !== "" || hasText(body);
+  const isWritten = [body, ...versionsOf(body)].some((one) => textIn(one, "template_id") !== "" || hasText(one));
   const isCounted = visit.query.count !== undefined || (await orNothing(isCountedAtOnce(visit, body))) === true;
   const [found, names, clocks, audience, choices, shown, plan, company] = await Promise.all([
     errors ?? checkErrors(visit, draft),
@@ -222,9 +222,8 @@ async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promi
 }
 
 /** Fields that a test mail needs and the draft does not have yet. */
-function missingForTest(body: Body): string[] {
-  const isWritten = textIn(contentIn(body), "body") !== "" || hasDesign(body);
-  const hasContent = textIn(body, "template_id") !== "" || isWritten;
+function missingForTest(body: Body, content: Body): string[] {
+  const hasContent = ["template_id", "body"].some((field) => textIn(content, field) !== "") || isObject(content.design);
   return [...(textIn(body, "smtp_config_id") ? [] : [t().needsServer]), ...(hasContent ? [] : [t().noPreview])];
 }
 
@@ -232,14 +231,16 @@ const FAILED_TEST = 400;
 
 export const testDraft = ofDraft(async (visit, draft) => {
   const { body } = draft;
-  const { to = "", person = "", part } = visit.form;
+  const { to = "", person = "", variant = "", part } = visit.form;
   requirePermission("campaigns.sendTest", { role: visit.company.role });
-  const failed = (sentences: string[]) => show(visit, draft, { test: { went: [], failed: sentences } });
+  const shown: typeof visit = { ...visit, query: { ...visit.query, person, variant } };
+  const failed = (sentences: string[]) => show(shown, draft, { test: { went: [], failed: sentences } });
   const work = async () => {
-    const missing = missingForTest(body);
+    const source = sourceOf(body, previewChoiceOf(visit.form).variant);
+    const missing = missingForTest(body, source);
     if (missing.length > 0) return { ...(await failed(missing)), status: FAILED_TEST };
-    const templateId = textIn(body, "template_id");
-    const content = templateId ? { template_id: templateId } : contentIn(body);
+    const templateId = textIn(source, "template_id");
+    const content = templateId ? { template_id: templateId } : source;
     const values = person === "" ? {} : { variables: await valuesFor(visit, body, person) };
     const asked = { smtp_config_id: textIn(body, "smtp_config_id"), to: [to.trim()], ...content, ...values };
     const { results } = await callIn(visit, "campaigns.sendTest", asked);
@@ -247,7 +248,7 @@ export const testDraft = ofDraft(async (visit, draft) => {
     const not = results
       .filter(({ status }) => status !== "sent")
       .map(({ email, error, smtp_response }) => t().testFailed(email, error ?? smtp_response ?? ""));
-    return show(visit, draft, { test: { went, failed: not } });
+    return show(shown, draft, { test: { went, failed: not } });
   };
   const answer = await showRefusal(work, failed);
   // htmx replaces a part of the page only if the status is 200.

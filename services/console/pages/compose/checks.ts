@@ -7,9 +7,10 @@ import { asText } from "../../mail-look.ts";
 import { messages } from "../../messages.ts";
 import { formatted, problemOf } from "../../render.ts";
 import { type CompanyVisit, callIn } from "../../request.ts";
-import { type Draft, draftPath, ofDraft, stepsOf, textIn } from "./draft.ts";
+import { type Draft, draftPath, letterOf, ofDraft, stepsOf, textIn } from "./draft.ts";
 import { bad, type Finding, type Fix, good, toContent, toDomain, unknown } from "./findings.ts";
 import { previewChoiceOf, previewOf } from "./preview.ts";
+import { versionsOf } from "./variants.ts";
 
 /** Score from which typical filters treat a mail as spam. */
 const MANY_POINTS = 6;
@@ -67,9 +68,18 @@ function spamFindings(spam: TemplateCheck["spam"], fix: Fix): Finding[] {
   return [bad([score, ...each].join(" "), fix)];
 }
 
-/** Checks the mail as rendered for a sample reader, whatever format it was written in. */
+/** Checks each mail as rendered for a sample reader, whatever format it was written in. */
 async function mailChecks(visit: CompanyVisit, draft: Draft): Promise<Finding[]> {
-  const { subject, html } = await previewOf(visit, draft, previewChoiceOf({}));
+  const versions = versionsOf(draft.body);
+  if (versions.length === 0) return mailCheck(visit, draft, 0);
+  const found = await Promise.all(versions.map((_, n) => mailCheck(visit, draft, n)));
+  return found.flatMap((findings, n) =>
+    findings.map((one) => ({ ...one, sentence: `${t().version(letterOf(n))}: ${one.sentence}` })),
+  );
+}
+
+async function mailCheck(visit: CompanyVisit, draft: Draft, variant: number): Promise<Finding[]> {
+  const { subject, html } = await previewOf(visit, draft, { ...previewChoiceOf({}), variant });
   const found = await callIn(visit, "renderer.checkTemplate", { subject: subject || "-", body: asText(html) });
   const { findings, links, size, spam } = found;
   const fix = toContent(visit, draft);

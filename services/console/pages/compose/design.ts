@@ -1,7 +1,11 @@
-/** A campaign's own content in the visual editor: choice of a starter, the editor's page, and its saves as JSON. */
+/**
+ * The content of a campaign, or of a version of its A/B test, in the visual editor: choice of a starter, the editor's
+ * page, and its saves as JSON.
+ */
+import { isUuid } from "../../../lib/ids.ts";
 import type { RawResponse } from "../../contract.ts";
 import { messages } from "../../messages.ts";
-import type { CompanyVisit } from "../../request.ts";
+import { type Answer, type CompanyVisit, callIn } from "../../request.ts";
 import { asJson } from "../media.ts";
 import { starterOf, startersFor } from "../starters.ts";
 import { documentOf, editorPage, refused } from "../visual-editor.ts";
@@ -13,28 +17,89 @@ import {
   draftPath,
   draftsPath,
   errorsOf,
+  errorsOfVersion,
   isObject,
+  letterOf,
   nextPath,
   ofDraft,
+  orNothing,
   saveDraft,
   textIn,
   withoutUnset,
 } from "./draft.ts";
+import { sourceOf, versionsOf } from "./variants.ts";
 
-export const draftStarters = ofDraft(async (visit, { id }) => {
-  const here = draftPath(visit, id, "visual");
-  const paths = { empty: here, html: draftPath(visit, id, "what"), use: (from: string) => `${here}?from=${from}` };
-  return startersFor(visit, messages.newCampaign.startDesign, paths);
+/** What the editor edits, and where it is stored. */
+interface Place {
+  /** Path before the id, below which the editor is. */
+  root: string;
+  id: string;
+  /** Number of the version; absent for the campaign's own content. */
+  version?: number;
+  content: Body;
+  /** Path of the step that shows it. */
+  what: string;
+  stored(content: Body): Body;
+}
+
+/** Undefined if the draft has no such version any more. */
+function placeOf(visit: CompanyVisit, { id, body }: Draft): Place | undefined {
+  const { version: asked } = visit.params;
+  const what = draftPath(visit, id, "what");
+  if (asked === undefined) {
+    const stored = (content: Body) => ({ template_id: undefined, content });
+    return { root: draftsPath(visit), id, content: contentIn(body), what, stored };
+  }
+  const versions = versionsOf(body);
+  const version = versions.findIndex((_, n) => `${n}` === asked);
+  if (version < 0) return undefined;
+  const { template_id: _, subject, ...shares } = versions[version]!;
+  return {
+    root: draftPath(visit, id, "versions"),
+    id: asked,
+    version,
+    content: { ...withoutUnset({ subject }), ...(isObject(shares.content) ? shares.content : {}) },
+    what: `${what}#version-${asked}`,
+    stored: (content) => ({ variants: versions.with(version, { ...shares, content }) }),
+  };
+}
+
+const nameOf = (name: string, version: number | undefined): string =>
+  version === undefined ? name : `${name}: ${messages.newCampaign.version(letterOf(version))}`;
+
+/** What version A sends, to begin another version with; undefined if it has no design. */
+async function contentOfFirst(visit: CompanyVisit, { body }: Draft): Promise<Body | undefined> {
+  const { template_id, ...written } = sourceOf(body, 0);
+  const template = isUuid(template_id)
+    ? await orNothing(callIn(visit, "renderer.getTemplate", { id: `${template_id}` }))
+    : undefined;
+  const content: Body = { ...template, ...written };
+  return isObject(content.design) ? content : undefined;
+}
+
+/** Value of the query parameter `from` that begins with a copy of version A, beside the ids of starters. */
+const FIRST = "version-a";
+
+export const draftStarters = ofDraft(async (visit, draft): Promise<Answer> => {
+  const place = placeOf(visit, draft);
+  if (!place) return { goTo: draftPath(visit, draft.id, "what") };
+  const here = `${place.root}/${place.id}/visual`;
+  const copy = place.version && (await contentOfFirst(visit, draft)) ? `${here}?from=${FIRST}` : undefined;
+  const paths = { empty: here, html: place.what, use: (from: string) => `${here}?from=${from}`, ...(copy && { copy }) };
+  return startersFor(visit, nameOf(messages.newCampaign.startDesign, place.version), paths);
 });
 
-export const draftVisualPage = ofDraft(async (visit, { id, name, body, updated_at }) => {
-  const content = contentIn(body);
-  const starter = starterOf(visit.query.from);
-  const textOf = (field: "subject" | "preheader") => textIn(content, field) || (starter?.[field] ?? "");
-  const what = draftPath(visit, id, "what");
-  return editorPage(visit, name, {
+export const draftVisualPage = ofDraft(async (visit, draft): Promise<Answer> => {
+  const { id, name, body, updated_at } = draft;
+  const place = placeOf(visit, draft);
+  if (!place) return { goTo: draftPath(visit, id, "what") };
+  const { content, version, root, what } = place;
+  const { from } = visit.query;
+  const start: Body | undefined = from === FIRST ? await contentOfFirst(visit, draft) : { ...starterOf(from) };
+  const textOf = (field: "subject" | "preheader") => textIn(content, field) || textIn(start ?? {}, field);
+  return editorPage(visit, nameOf(name, version), {
     isCampaign: true,
-    id,
+    id: place.id,
     seen: updated_at,
     mail: {
       name,
@@ -42,8 +107,8 @@ export const draftVisualPage = ofDraft(async (visit, { id, name, body, updated_a
       preheader: textOf("preheader"),
       template_type: body.is_transactional === true ? "transactional" : "marketing",
     },
-    design: starter?.design ?? (isObject(content.design) ? content.design : null),
-    paths: { root: draftsPath(visit), close: what, html: what, make: what },
+    design: [start?.design, content.design].find(isObject) ?? null,
+    paths: { root, close: what, html: what, make: what },
   });
 });
 
@@ -53,14 +118,18 @@ const EDITED = ["subject", "preheader", "design"];
 /** Saves whatever the editor has; an automatic save reports no faults. */
 export const saveDraftVisual = ofDraft(async (visit: CompanyVisit, draft: Draft): Promise<RawResponse> => {
   const given = documentOf(visit);
-  if (!given) return refused({ design: [messages.visual.problems.away] });
-  const { body: _, ...kept } = contentIn(draft.body);
+  const place = placeOf(visit, draft);
+  if (!given || !place) return refused({ design: [messages.visual.problems[given ? "gone" : "away"]] });
+  const { version, root, what } = place;
+  const { body: _, ...kept } = place.content;
   const { subject, preheader, design } = given;
   const content: Body = { ...kept, subject: subject.trim() || undefined, preheader: preheader ?? undefined, design };
-  const saved = await saveDraft(visit, draft, { template_id: undefined, content: withoutUnset(content) });
+  const saved = await saveDraft(visit, draft, place.stored(withoutUnset(content)));
   const faults = visit.form.auto === undefined ? await checkErrors(visit, saved) : {};
-  const errors = Object.entries(errorsOf("what", faults)).filter(([field]) => EDITED.includes(field));
+  const ours = version === undefined ? errorsOf("what", faults) : errorsOfVersion(version, faults);
+  const errors = Object.entries(ours).filter(([field]) => EDITED.includes(field));
   if (errors.length > 0) return refused(Object.fromEntries(errors));
-  const { id, updated_at } = saved;
-  return asJson({ id, updated_at, here: draftPath(visit, id, "visual"), next: nextPath(visit, saved, faults) });
+  // Other versions may have to be written.
+  const next = version === undefined ? nextPath(visit, saved, faults) : what;
+  return asJson({ id: place.id, updated_at: saved.updated_at, here: `${root}/${place.id}/visual`, next });
 });

@@ -122,14 +122,24 @@ function inPlainWords(field: string, sentence: string): [string, string] {
   return [field, sentence.replace(OF_VARIANT, (_, n: string) => `${t.version(letterOf(Number(n)))}: `)];
 }
 
+const byField = (errors: Iterable<readonly [field: string, sentence: string]>): Errors =>
+  Object.fromEntries(
+    [...Map.groupBy(errors, ([field]) => field)].map(([field, all]) => [field, all.map(([, sentence]) => sentence)]),
+  );
+
 /** Returns the errors with which sending would be refused. */
 export async function checkErrors(visit: CompanyVisit, { id }: Draft): Promise<Errors> {
   const { errors } = await callIn(visit, "campaigns.checkDraft", { id });
-  const plain = Object.entries(errors).flatMap(([field, sentences]) =>
-    sentences.map((one) => inPlainWords(field, one)),
+  return byField(
+    Object.entries(errors).flatMap(([field, sentences]) => sentences.map((one) => inPlainWords(field, one))),
   );
-  const fields = [...new Set(plain.map(([field]) => field))];
-  return Object.fromEntries(fields.map((of) => [of, plain.flatMap(([field, one]) => (field === of ? [one] : []))]));
+}
+
+/** Errors of a version's own content, by its fields. */
+export function errorsOfVersion(n: number, { variants = [] }: Errors): Errors {
+  const start = `${messages.newCampaign.version(letterOf(n))}: `;
+  const ours = variants.filter((sentence) => sentence.startsWith(start));
+  return byField(ours.map((sentence) => inPlainWords("content", sentence.slice(start.length))));
 }
 
 /** Returns undefined if the object does not exist. */

@@ -1,12 +1,12 @@
 /** Converts an A/B test between form rows, of which empty ones are ignored, and a draft's variants. Pure. */
 import { htmlOfTyped } from "../../../lib/made-html/typed-text.ts";
 import { numberOf } from "../../form-fields.ts";
-import { type Body, isObject, letterOf, textIn } from "./draft.ts";
+import { type Body, contentIn, hasDesign, hasText, isObject, letterOf, textIn } from "./draft.ts";
 
 const MIN_ROWS = 2;
 export const MAX_ROWS = 5;
 /** Select value for a version whose text is written in the form, beside the ids of templates. */
-const WRITTEN = "written";
+export const WRITTEN = "written";
 
 type Form = Record<string, string>;
 
@@ -14,12 +14,39 @@ type Form = Record<string, string>;
 export const rowsAskedFor = (form: Form): number =>
   Object.keys(form).filter((name) => /^variant\.\d\.percent$/.test(name)).length + (form.do === "add" ? 1 : 0);
 
-const itemsOf = (list: unknown): Body[] => (Array.isArray(list) ? list.map((one) => (isObject(one) ? one : {})) : []);
+/** Versions of a draft, as they are stored. */
+export const versionsOf = ({ variants }: Body): Body[] =>
+  Array.isArray(variants) ? variants.map((one) => (isObject(one) ? one : {})) : [];
+
+/** What a version sends: its own template or content, otherwise the campaign's, with the version's subject. */
+export function sourceOf(body: Body, n: number): Body {
+  const version = versionsOf(body)[n] ?? {};
+  const isSource = (one: Body) => textIn(one, "template_id") !== "" || isObject(one.content);
+  const source = [version, body].find(isSource) ?? body;
+  const { template_id } = source;
+  const { subject } = version;
+  const content = template_id === undefined ? contentIn(source) : { template_id };
+  return { ...content, ...(subject === undefined ? {} : { subject }) };
+}
+
+/** Buttons that save what the form says, also if that removes a design. All other ways to save keep designs. */
+const isFinal = ({ do: button = "next" }: Form) => button === "next" || button === "later";
+
+const chosenIn = (form: Form, n: number): string => (form[`variant.${n}.template_id`] ?? "").trim();
+
+/** Whether the campaign's design stays, although the form names a template. */
+export const holdsOwn = (form: Form, body: Body): boolean =>
+  !isFinal(form) && hasDesign(body) && form.content !== "own";
+
+/** Whether designs of versions stay, although the form would remove them. */
+export const holdsVersions = (form: Form, body: Body): boolean =>
+  !isFinal(form) &&
+  versionsOf(body).some((one, n) => hasDesign(one) && (form.ab !== "on" || chosenIn(form, n) !== WRITTEN));
 
 /** Keeps content fields that the form does not show if its text did not change. */
-function contentOf(row: Record<"subject" | "preheader" | "body", string>, before: unknown): Body {
+function contentOf(row: Record<"subject" | "preheader" | "body", string>, before: Body): Body {
   const body = htmlOfTyped(row.body);
-  const kept = isObject(before) && (before.body ?? "") === body ? before : {};
+  const kept = (before.body ?? "") === body ? before : {};
   const { subject: _subject, preheader: _preheader, ...others } = kept;
   const texts = Object.entries({ subject: row.subject, preheader: row.preheader, body });
   return { ...others, ...Object.fromEntries(texts.filter(([, text]) => text !== "")) };
@@ -27,16 +54,23 @@ function contentOf(row: Record<"subject" | "preheader" | "body", string>, before
 
 /**
  * Returns the changes to a draft's body; removes the test if it is not wanted. Keeps invalid numbers, so that the API
- * refuses them.
+ * refuses them. Empty rows stay until a final save, so that the others keep their numbers.
  */
-export function variantsOf(form: Form, { variants: before }: Body): Body {
-  if (form.ab !== "on") return { variants: undefined, winner: undefined };
-  const rows = Array.from({ length: MAX_ROWS }, (_, n) => {
+export function variantsOf(form: Form, body: Body): Body {
+  const before = versionsOf(body);
+  const isKept = (n: number) => !isFinal(form) && hasDesign(before[n] ?? {});
+  if (form.ab !== "on" && !before.some((_, n) => isKept(n))) return { variants: undefined, winner: undefined };
+  const all = Array.from({ length: MAX_ROWS }, (_, n) => {
     const field = (name: string) => (form[`variant.${n}.${name}`] ?? "").trim();
-    const [subject, chosen, percent] = [field("subject"), field("template_id"), field("percent")];
+    const [subject, percent] = [field("subject"), field("percent")];
+    const chosen = isKept(n) ? WRITTEN : chosenIn(form, n);
     const written = { subject, preheader: field("preheader"), body: field("body") };
-    return { subject, chosen, percent, content: contentOf(written, itemsOf(before)[n]?.content) };
-  }).filter(({ subject, chosen, percent }) => subject !== "" || chosen !== "" || percent !== "");
+    const content = contentOf(written, form.do === `write.${n}` ? {} : contentIn(before[n] ?? {}));
+    return { subject, chosen, percent, content };
+  });
+  const isFilled = ({ subject, chosen, percent }: (typeof all)[number]) =>
+    subject !== "" || chosen !== "" || percent !== "";
+  const rows = isFinal(form) ? all.filter(isFilled) : all.slice(0, all.findLastIndex(isFilled) + 1);
   const variants = rows.map(({ subject, chosen, percent, content }) => ({
     ...(chosen === WRITTEN ? { content } : {}),
     ...(chosen !== WRITTEN && subject !== "" ? { subject } : {}),
@@ -51,8 +85,16 @@ export function variantsOf(form: Form, { variants: before }: Body): Body {
   return { variants, winner };
 }
 
+/** A campaign needs content: version A's becomes that of the campaign if there is no other. */
+export function promoted(form: Form, changes: Body): Body {
+  const [{ content, ...first } = {}, ...others] = versionsOf(changes);
+  const isNeeded = isFinal(form) && isObject(content) && !changes.template_id && !hasText(changes);
+  return isNeeded ? { ...changes, content, variants: [first, ...others] } : changes;
+}
+
 interface VariantRow {
   letter: string;
+  hasDesign: boolean;
   subject: string;
   /** Template id, `written`, or empty for the campaign's content. */
   chosen: string;
@@ -65,6 +107,7 @@ function rowOf(variant: Body, n: number): VariantRow {
   const content = isObject(variant.content) ? variant.content : undefined;
   return {
     letter: letterOf(n),
+    hasDesign: hasDesign(variant),
     subject: textIn(variant, "subject") || textIn(content ?? {}, "subject"),
     chosen: content ? WRITTEN : textIn(variant, "template_id"),
     preheader: textIn(content ?? {}, "preheader"),
@@ -74,14 +117,14 @@ function rowOf(variant: Body, n: number): VariantRow {
 }
 
 /** Reads the rows of a draft. */
-export const variantsIn = ({ variants }: Body): VariantRow[] => itemsOf(variants).map(rowOf);
+export const variantsIn = (body: Body): VariantRow[] => versionsOf(body).map(rowOf);
 
 /** Rows of the form: at least two, with equal shares unless others are given. */
-export function rowsIn({ variants }: Body, asked = 0): VariantRow[] {
-  const items = itemsOf(variants);
+export function rowsIn(body: Body, asked = 0): VariantRow[] {
+  const items = versionsOf(body);
   const length = Math.min(MAX_ROWS, Math.max(MIN_ROWS, items.length, asked));
   return Array.from({ length }, (_, n) =>
-    rowOf(items[n] ?? (variants === undefined && n < MIN_ROWS ? { percent: 50 } : {}), n),
+    rowOf(items[n] ?? (body.variants === undefined && n < MIN_ROWS ? { percent: 50 } : {}), n),
   );
 }
 

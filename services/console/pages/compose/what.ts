@@ -23,7 +23,17 @@ import {
   textIn,
   withoutUnset,
 } from "./draft.ts";
-import { MAX_ROWS, rowsAskedFor, rowsIn, variantsOf, winnerIn } from "./variants.ts";
+import {
+  holdsOwn,
+  holdsVersions,
+  MAX_ROWS,
+  promoted,
+  rowsAskedFor,
+  rowsIn,
+  variantsOf,
+  WRITTEN,
+  winnerIn,
+} from "./variants.ts";
 
 /** Maximum templates to load, because each comes with its body. */
 const MAX_TEMPLATES = 50;
@@ -97,6 +107,7 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       texts,
       hasDesign: hasDesign(body),
       visual: draftPath(visit, draft.id, "visual"),
+      versions: draftPath(visit, draft.id, "versions"),
       isConvertible: TEXTS.some((field) => texts[field] !== converted[field]),
       isTesting: body.variants !== undefined || body.winner !== undefined,
       rows,
@@ -105,6 +116,7 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       attachments: Array.isArray(body.attachment_ids) ? body.attachment_ids.length : 0,
       errors,
       isSaved: pressedButton(visit) === "autosave",
+      isHeld: holdsOwn(visit.form, body) || holdsVersions(visit.form, body),
       variables: pressedButton(visit) === "autosave" ? [] : await variablesFor(visit),
       savedTemplate: pressedButton(visit) === "template" && Object.keys(errors).length === 0 ? draft.name : null,
       editPath: isUuid(chosen) ? companyPath(visit, `templates/${chosen}`) : null,
@@ -130,14 +142,21 @@ const contentOf = ({ form }: CompanyVisit, { inline_css, design }: Body): Body =
 function changesOf(visit: CompanyVisit, body: Body): Body {
   const { form } = visit;
   const written = contentIn(body);
+  const versions = isToList(body) ? variantsOf(form, body) : {};
+  if (holdsOwn(form, body)) return versions;
   const none = { ...Object.fromEntries(Object.keys(written).map((field) => [field, undefined])), content: undefined };
-  return {
-    ...none,
-    ...(isToList(body) ? variantsOf(form, body) : {}),
-    ...(form.content === "own"
+  const source =
+    form.content === "own"
       ? { template_id: undefined, content: contentOf(visit, written) }
-      : { template_id: orNone(form.template_id ?? "") }),
-  };
+      : { template_id: orNone(form.template_id ?? "") };
+  return promoted(form, { ...none, ...versions, ...source });
+}
+
+/** The version whose button "Design it" was pressed, and the form with that version as written here. */
+function designedVersion({ form }: CompanyVisit): { version?: string; form: Record<string, string> } {
+  const [, version] = /^design\.(\d)$/.exec(form.do ?? "") ?? [];
+  if (version === undefined) return { form };
+  return { version, form: { ...form, ab: "on", [`variant.${version}.template_id`]: WRITTEN } };
 }
 
 /** Saves a copy of the text as a template named like the campaign. Throws the errors of saving a template. */
@@ -150,7 +169,7 @@ export const saveWhat = ofDraft(async (visit, draft): Promise<Outcome | Answer> 
   let saved = draft;
   return orAgain(
     async () => {
-      const { form } = visit;
+      const { form, version } = designedVersion(visit);
       const converted =
         form.do === "convert"
           ? await convertedOf(
@@ -160,6 +179,7 @@ export const saveWhat = ofDraft(async (visit, draft): Promise<Outcome | Answer> 
           : {};
       saved = await saveDraft(visit, draft, changesOf({ ...visit, form: { ...form, ...converted } }, draft.body));
       if (form.do === "design") return { goTo: draftPath(visit, saved.id, "starters") };
+      if (version !== undefined) return { goTo: draftPath(visit, saved.id, `versions/${version}/starters`) };
       if (form.do === "template") await saveAsTemplate(visit, saved);
       return afterSaving(visit, saved, "what", (now, errors) => show(visit, now, errors));
     },

@@ -15,6 +15,7 @@ import {
   changed,
   type Draft,
   draftPath,
+  hasDesign,
   ofDraft,
   orNothing,
   pressedButton,
@@ -24,6 +25,7 @@ import {
   withoutUnset,
 } from "./draft.ts";
 import { usualServer } from "./from.ts";
+import { versionsOf } from "./variants.ts";
 
 /**
  * Maximum addresses shown in the textarea; the API sends to no more (MAX_RECEIVERS). Saving the page drops further
@@ -98,6 +100,7 @@ async function show(
       isCounted,
       errors,
       isSaved: visit.form.do === "autosave",
+      isHeld: draft !== undefined && holdsDesigns(visit, draft),
       listsPath: companyPath(visit, "lists"),
     },
   };
@@ -160,8 +163,13 @@ export const createDraft = (visit: CompanyVisit): Promise<Outcome | Answer> => {
   }, again);
 };
 
+/** Whether an automatic save would delete designs: those of versions, which mail to typed addresses cannot have. */
+const holdsDesigns = ({ form }: CompanyVisit, { body }: Draft): boolean =>
+  form.do === "autosave" && form.audience === "addresses" && versionsOf(body).some(hasDesign);
+
 export const saveWhom = ofDraft((visit, draft) => {
-  const changes: Body = { ...changesOf(visit, draft.body), name: undefined };
+  const isHeld = holdsDesigns(visit, draft);
+  const changes: Body = { ...(isHeld ? {} : changesOf(visit, draft.body)), name: undefined };
   const again = (errors: Errors) =>
     show(visit, { draft, body: { ...draft.body, ...changes }, name: nameIn(visit), errors, isCounted: true });
   if (pressedButton(visit) === "find") return again({});
