@@ -411,7 +411,7 @@ test("checks lead to their blocks, and a test of the draft is sent", async () =>
     expect(await dialog.getByLabel("Send to").inputValue()).toBe(company.email);
     await page.screenshot({ path: join(SHOTS, "visual-test.png") });
     await dialog.getByRole("button", { name: "Send", exact: true }).click();
-    await dialog.getByText("Connect your mail server first").waitFor();
+    await dialog.getByText("Connect a mail server, or choose the default one").waitFor();
   });
 }, 120_000);
 
