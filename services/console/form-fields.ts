@@ -10,6 +10,8 @@ export interface Field {
   kind: "text" | "email" | "url" | "number" | "password" | "color" | "lines" | "choice" | "check";
   value?: string | number | boolean | null;
   hint?: string;
+  /** Name of the button that opens the browser's choice of a color. */
+  pick?: string;
   /** Attributes of the `input`; true for an attribute without a value. */
   attributes?: Record<string, string | number | true>;
   options?: readonly { value: string; label: string }[];

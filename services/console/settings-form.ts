@@ -21,6 +21,7 @@ export interface Setting {
   value: Value;
   label: string;
   hint?: string;
+  pick?: string;
   /** Kind of the form field, if it does not follow from `value`. */
   kind?: Field["kind"];
   attributes?: NonNullable<Field["attributes"]>;

@@ -2,6 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { until } from "../integration/campaigns/world.ts";
 import { type App, startApp } from "../support/app.ts";
 import { client, newCompany, type TestCompany } from "../support/client.ts";
 import { totpCode } from "../support/totp.ts";
@@ -124,14 +125,23 @@ test("the branding preview follows the input under the console's own CSP, and co
     await signIn(page);
     await page.goto(`${app.url}/app/${company.id}/settings/branding`);
     const frame = page.frameLocator("iframe.brand-preview");
-    await frame.getByRole("heading", { name: "Email preferences" }).waitFor();
+    await frame.getByRole("heading", { name: "What we learned this month" }).waitFor();
     await page.getByLabel("Name", { exact: true }).fill("Lantern Books");
     await frame.getByText("Lantern Books").first().waitFor();
     await page.getByText("They are not saved yet.").waitFor();
-    await page.getByLabel("Link and button color").fill("#eeeeee");
+    await page.getByLabel("Link and button color", { exact: true }).fill("#eeeeee");
     await page.locator("#preview").getByText("has a contrast of").waitFor();
-    await page.getByLabel("Link and button color").fill("#7a1f3d");
-    await page.getByLabel("Page in the preview").selectOption("Unsubscribe");
+    await page.getByLabel("Link and button color", { exact: true }).fill("#7a1f3d");
+    const button = frame.getByRole("link", { name: "Read the whole story" });
+    await until(
+      () =>
+        button
+          .evaluate((one) => one.ownerDocument.defaultView!.getComputedStyle(one).backgroundColor)
+          // The frame of the values before.
+          .catch(() => ""),
+      (colour) => colour === "rgb(122, 31, 61)",
+    );
+    await page.getByLabel("In the preview").selectOption("Unsubscribe");
     await frame.getByRole("button", { name: "Unsubscribe" }).first().waitFor();
     await page.screenshot({ path: `${SHOTS}/settings-branding-typed.png`, fullPage: true });
     await page.getByRole("button", { name: "Save" }).click();

@@ -1,4 +1,6 @@
-/** Branding of the company's public pages: the form, and a preview with the form's values. */
+/** Branding of the company's mails and public pages: the form, and a preview with the form's values. */
+
+import { brandOf } from "../../lib/branding/brand-of.ts";
 import {
   type Branding,
   brandingErrors,
@@ -12,17 +14,36 @@ import {
   type StoredBranding,
 } from "../../lib/branding/branding.ts";
 import { FONTS } from "../../lib/design/brand.ts";
+import { mjmlOf } from "../../lib/design/compile.ts";
+import { htmlOf } from "../../lib/made-html/make-html.ts";
 import { requirePermission } from "../../permissions.ts";
+import type { RawResponse } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
+import { mailFrame } from "../mail-frame.ts";
 import { messages } from "../messages.ts";
-import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, type Outcome } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
 import { changesOf, errorsAt, fieldsOf, type Setting } from "../settings-form.ts";
+import { starterOf } from "./starters.ts";
+import { templatesPath } from "./templates.ts";
 
 const t = messages.branding;
 const PAGES = ["preferences", "unsubscribe", "confirm"] as const;
 const MAX_PICTURES = 50;
+/** Twice the width of the largest logo in a mail. */
+const LOGO_WIDTH = 800;
+/** The starter that shows the brand in a mail. */
+const SHOWN = "newsletter-letter";
 
-const pageOf = ({ query }: CompanyVisit) => PAGES.find((one) => one === query.page) ?? PAGES[0];
+const pageOf = ({ query }: CompanyVisit) => PAGES.find((one) => one === query.page);
+
+const colour = (name: string, field: { label: string; hint: string }, otherwise: string): Setting => ({
+  name: `branding.${name}`,
+  value: "nullable",
+  kind: "color",
+  ...field,
+  pick: t.pick(field.label),
+  otherwise,
+});
 
 const SETTINGS: Setting[] = [
   { name: "branding.name", value: "nullable", ...t.fields.name, attributes: { maxlength: 255 } },
@@ -33,22 +54,10 @@ const SETTINGS: Setting[] = [
     ...t.fields.logo,
     attributes: { maxlength: 2_048, list: "pictures" },
   },
-  { name: "branding.color", value: "nullable", kind: "color", ...t.fields.color, otherwise: DEFAULT_COLOR },
-  {
-    name: "branding.background",
-    value: "nullable",
-    kind: "color",
-    ...t.fields.background,
-    otherwise: DEFAULT_BACKGROUND,
-  },
-  { name: "branding.text", value: "nullable", kind: "color", ...t.fields.text, otherwise: DEFAULT_TEXT },
-  {
-    name: "branding.on_primary",
-    value: "nullable",
-    kind: "color",
-    ...t.fields.onPrimary,
-    otherwise: DEFAULT_ON_PRIMARY,
-  },
+  colour("color", t.fields.color, DEFAULT_COLOR),
+  colour("background", t.fields.background, DEFAULT_BACKGROUND),
+  colour("text", t.fields.text, DEFAULT_TEXT),
+  colour("on_primary", t.fields.onPrimary, DEFAULT_ON_PRIMARY),
   ...(["heading_font", "font"] as const).map(
     (name): Setting => ({
       name: `branding.${name}`,
@@ -96,7 +105,7 @@ async function show(visit: CompanyVisit, typed: Record<string, string> | undefin
   const fields = fieldsOf(SETTINGS, company, typed);
   const shown = Object.fromEntries(fields.map(({ name, value }) => [name, String(value ?? "")]));
   const here = companyPath(visit, "settings/branding");
-  const page = pageOf(visit);
+  const page = pageOf(visit) ?? "";
   const found = { ...(typed ? errorsAt({ branding: brandingErrors(typedBranding(typed)) }) : {}), ...errorsAt(errors) };
   return {
     view: "branding",
@@ -106,8 +115,12 @@ async function show(visit: CompanyVisit, typed: Record<string, string> | undefin
       errors: found,
       above: Object.entries(found).flatMap(([name, sentences]) => (NAMES.includes(name) ? [] : sentences)),
       pictures: media.results.filter(({ content_type }) => content_type.startsWith("image/")),
-      pages: PAGES.map((one) => ({ value: one, label: t.pages[one] })),
+      pages: [{ value: "", label: t.email }, ...PAGES.map((one) => ({ value: one, label: t.pages[one] }))],
       page,
+      upload: templatesPath(visit, "media"),
+      media: companyPath(visit, "media"),
+      logoWidth: LOGO_WIDTH,
+      starters: may(visit, "renderer.createTemplate") && templatesPath(visit, "starters"),
       isTyped: typed !== undefined,
       here,
       frame: `${here}/preview?${new URLSearchParams({ ...shown, page })}`,
@@ -138,7 +151,21 @@ export async function updateDesigns(visit: CompanyVisit): Promise<Answer> {
   return { goTo: companyPath(visit, "settings/branding"), notice };
 }
 
-export function brandingPreview(visit: CompanyVisit): Promise<Answer> {
+/** A starter in the brand that was typed; in the stored one while that has errors, which the page shows. */
+async function mailPreview(visit: CompanyVisit, typed: StoredBranding): Promise<RawResponse> {
+  const { subject, preheader, design } = starterOf(SHOWN)!;
+  const company = await callIn(visit, "accounts.getCompany", { id: visit.company.id });
+  const stored = Object.fromEntries(Object.entries(company.branding).filter(([, value]) => value !== null));
+  const branding = brandingErrors(typed).length === 0 ? typed : stored;
+  const body = mjmlOf(design, { brand: brandOf({ ...company, branding }), saved: new Map() });
+  const made = await htmlOf(visit.company.id, { body, isMjml: true, inlinesCss: false });
+  const content = { subject, preheader, body: made.html ?? "", variables: {} };
+  return mailFrame((await callIn(visit, "renderer.previewContent", content)).html);
+}
+
+export function brandingPreview(visit: CompanyVisit): Promise<Answer | RawResponse> {
   requirePermission("accounts.updateCompany", { role: visit.company.role });
-  return callUnder(visit, "tracking.previewPage", { page: pageOf(visit), branding: typedBranding(visit.query) });
+  const page = pageOf(visit);
+  const branding = typedBranding(visit.query);
+  return page ? callUnder(visit, "tracking.previewPage", { page, branding }) : mailPreview(visit, branding);
 }

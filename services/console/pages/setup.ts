@@ -22,7 +22,7 @@ export async function firstSteps(visit: CompanyVisit, stats: Stats, servers: Ser
     { name: "server", path: "servers/new", done: servers.count > 0 },
     { name: "domain", path: "domains", done: isInOrder },
     { name: "people", path: "import", done: stats.subscribers.total > sample.subscribers },
-    { name: "template", path: "templates/new/visual", done: unlessSample(templates, sample.template_id) },
+    { name: "template", path: "templates/starters", done: unlessSample(templates, sample.template_id) },
     { name: "campaign", path: "campaigns/new", done: unlessSample(campaigns, sample.campaign_id) },
   ] as const;
   return steps.map(({ name, path, done }) => ({ name, ...t.steps[name], done, href: companyPath(visit, path) }));

@@ -24,6 +24,46 @@ for (const field of document.querySelectorAll("[data-chooses]")) {
   });
 }
 
+// A color is typed, or picked beside its field.
+for (const picker of document.querySelectorAll("[data-picks]")) {
+  const field = picker.form.elements[picker.dataset.picks];
+  picker.addEventListener("input", () => {
+    field.value = picker.value;
+  });
+  field.addEventListener("input", () => {
+    if (field.validity.valid) picker.value = field.value;
+  });
+}
+
+// Uploads a chosen image, and puts the address of it, or of a smaller copy, into a field.
+const answerTo = async (path, fields) => {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  const urlencoded = fields.file ? body : new URLSearchParams(body);
+  return (await fetch(path, { method: "POST", body: urlencoded })).json();
+};
+async function uploaded({ dataset, files: [file], form }) {
+  const form_token = form.elements.form_token.value;
+  const made = await answerTo(dataset.upload, { form_token, folder: "", file });
+  const { width } = await createImageBitmap(file);
+  if (!made.id || width <= dataset.width) return made;
+  return answerTo(`${dataset.copies}/${made.id}/copy`, { form_token, width: dataset.width });
+}
+for (const input of document.querySelectorAll("[data-into]")) {
+  const { dataset, form } = input;
+  const state = input.parentElement.querySelector("[role=status]");
+  const field = form.elements[dataset.into];
+  input.addEventListener("change", async () => {
+    if (input.files.length === 0) return;
+    state.textContent = dataset.running;
+    const { url, sentences } = await uploaded(input).catch(() => ({}));
+    state.textContent = url ? dataset.done : (sentences?.join(" ") ?? dataset.failed);
+    if (!url) return;
+    field.value = url;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+
 // Sets the browser's time zone for a new company.
 for (const field of document.querySelectorAll('input[type="hidden"][name="timezone"]')) {
   field.value ||= Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
