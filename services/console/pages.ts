@@ -103,6 +103,7 @@ import {
   takeOffList,
 } from "./pages/person.ts";
 import { planPage } from "./pages/plan.ts";
+import { saveBlock } from "./pages/saved-blocks.ts";
 import { searchPage } from "./pages/search.ts";
 import {
   buildNewSegment,
@@ -238,6 +239,7 @@ export const companyPages: Table<CompanyVisit> = {
   "templates/visual-preview": { form: previewVisual },
   "templates/visual-check": { form: checkVisual },
   "templates/visual-test": { form: testVisual },
+  "templates/saved-blocks": { form: saveBlock },
   "templates/starters": { page: startersPage },
   "templates/starters/:id": { page: starterFrame },
   "templates/new": { page: newTemplatePage, form: makeTemplate },

@@ -1,8 +1,8 @@
 /**
  * The five tasks that people come for, each by mouse, by keyboard alone and by touch on a phone, with the number of
- * clicks and fields that it may take. A click presses a button or link; a field is typed, or a file chosen.
+ * clicks and fields that it may take.
  */
-import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { query } from "../../models/database/db.ts";
 import { notices } from "../../services/console/messages/notices.ts";
 import { until } from "../integration/campaigns/world.ts";
@@ -11,6 +11,7 @@ import { client, newCompany, someIp, type TestCompany } from "../support/client.
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 import { launchChromium } from "./chromium.ts";
 import { openPage, SHOTS, signInOn } from "./open-page.ts";
+import { csv, DESK, Person, WAYS, type Way } from "./person.ts";
 
 const E = "/api/emails";
 jest.setTimeout(180_000);
@@ -36,90 +37,11 @@ afterAll(async () => {
 });
 
 const COUNTED: string[] = [];
-const WAYS = ["mouse", "keyboard", "touch"] as const;
-type Way = (typeof WAYS)[number];
-
 const WINDOWS: Record<Way, BrowserContextOptions> = {
-  mouse: { viewport: { width: 1280, height: 800 } },
-  keyboard: { viewport: { width: 1280, height: 800 } },
+  mouse: DESK,
+  keyboard: DESK,
   touch: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 };
-
-/** More than any page of these tasks has before its main button. */
-const MAX_TABS = 90;
-
-/** A person at one page, who has only this way to act. */
-class Person {
-  readonly counts = { clicks: 0, fields: 0, menus: 0 };
-  readonly page: Page;
-  readonly way: Way;
-  constructor(page: Page, way: Way) {
-    this.page = page;
-    this.way = way;
-  }
-
-  async #tabTo(target: Locator): Promise<void> {
-    await target.waitFor();
-    const focused = target.and(this.page.locator(":focus"));
-    for (let n = 0; n < MAX_TABS; n++) {
-      if ((await focused.count()) > 0) return;
-      await this.page.keyboard.press("Tab");
-    }
-    throw new Error(`${target} is not reached by Tab`);
-  }
-
-  async #activate(target: Locator): Promise<void> {
-    if (this.way === "touch") return target.tap();
-    if (this.way === "mouse") return target.click();
-    await this.#tabTo(target);
-    await this.page.keyboard.press("Enter");
-  }
-
-  async press(name: string | RegExp): Promise<void> {
-    const named = { name, exact: true };
-    const either = this.page.getByRole("link", named).or(this.page.getByRole("button", named));
-    this.counts.clicks++;
-    await this.#activate(either.filter({ visible: true }).first());
-  }
-
-  /** Replaces what the field contains. */
-  async fill(label: string, text: string): Promise<void> {
-    const field = this.page.getByLabel(label, { exact: true }).filter({ visible: true }).first();
-    this.counts.fields++;
-    if (this.way === "keyboard") await this.#tabTo(field);
-    else await this.#activate(field);
-    await this.page.keyboard.press("ControlOrMeta+A");
-    await this.page.keyboard.type(text);
-  }
-
-  async attach(label: string, name: string, text: string): Promise<void> {
-    const field = this.page.getByLabel(label, { exact: true });
-    this.counts.fields++;
-    const [chooser] = await Promise.all([this.page.waitForEvent("filechooser"), this.#activate(field)]);
-    await chooser.setFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
-  }
-
-  /** On a phone the menu is behind a button. */
-  async menu(): Promise<void> {
-    if (this.way !== "touch") return;
-    this.counts.menus++;
-    await this.#activate(this.page.getByRole("button", { name: "Open the menu" }));
-  }
-
-  async search(words: string): Promise<void> {
-    await this.menu();
-    this.counts.fields++;
-    if (this.way === "keyboard") await this.page.keyboard.press("/");
-    else await this.#activate(this.page.locator(".search-field input"));
-    await this.page.keyboard.type(words);
-    this.counts.clicks++;
-    await this.page.keyboard.press("Enter");
-  }
-
-  sees(text: string | RegExp): Promise<void> {
-    return this.page.getByText(text).filter({ visible: true }).first().waitFor();
-  }
-}
 
 /** Signs in, does the task and expects it to take no more than this. */
 async function does(
@@ -227,7 +149,10 @@ describe.each(WAYS)("by %s", (way) => {
       await person.menu();
       await person.press("Audience");
       await person.press("Import");
-      await person.attach("File", "fair.csv", `email,first_name\n${people.map((email) => `${email},E`).join("\n")}\n`);
+      await person.attach(
+        "File",
+        csv("fair.csv", `email,first_name\n${people.map((email) => `${email},E`).join("\n")}\n`),
+      );
       await person.press("Upload file");
       await person.press("Check file");
       await person.press("Import 2 rows now");

@@ -200,3 +200,53 @@ test("files dropped on the mail become images: in the image under the pointer, e
       .waitFor();
   });
 }, 120_000);
+
+test("a copied picture is pasted: into the selected image, below a text that is being written; with a copied text its picture is left out", async () => {
+  await openPage(
+    browser,
+    { viewport: { width: 1440, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] },
+    async (page) => {
+      await newMail(page);
+      const bytes = (
+        await sharp({ create: { width: 300, height: 200, channels: 3, background: "#aa3322" } })
+          .png()
+          .toBuffer()
+      ).toString("base64");
+      const copy = (texts: Record<string, string> = {}) =>
+        page.evaluate(`(() => {
+          const bytes = Uint8Array.from(atob("${bytes}"), (c) => c.charCodeAt(0));
+          const items = { "image/png": new Blob([bytes], { type: "image/png" }) };
+          for (const [type, text] of Object.entries(${JSON.stringify(texts)})) items[type] = new Blob([text], { type });
+          return navigator.clipboard.write([new ClipboardItem(items)]);
+        })()`);
+      const address = page.getByLabel("Image address");
+      await copy();
+      await image(page).focus();
+      await page.keyboard.press("Control+v");
+      await until(
+        () => address.inputValue(),
+        (value) => value.endsWith(".png"),
+      );
+      expect(await image(page).count()).toBe(1);
+      const text = page.locator(".block.is-text .ProseMirror");
+      await text.click();
+      await page.keyboard.type("Before");
+      await page.keyboard.press("Control+v");
+      await until(
+        () => image(page).count(),
+        (n) => n === 2,
+      );
+      await until(
+        () => address.inputValue(),
+        (value) => value.endsWith(".png"),
+      );
+      expect(await text.textContent()).toBe("Before");
+      await copy({ "text/plain": " and after", "text/html": "<p> and after</p>" });
+      await text.click();
+      await page.keyboard.press("End");
+      await page.keyboard.press("Control+v");
+      await text.getByText("and after").waitFor();
+      expect(await image(page).count()).toBe(2);
+    },
+  );
+}, 120_000);

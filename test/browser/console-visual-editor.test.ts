@@ -415,6 +415,65 @@ test("checks lead to their blocks, and a test of the draft is sent", async () =>
   });
 }, 120_000);
 
+test("a block is saved for other emails by its menu, changed in one of them, and replaced wherever it is used", async () => {
+  const made = async (name: string, ...blocks: object[]) =>
+    (await company.api.post("/api/emails/templates/", { name, subject: name, design: inOneColumn(...blocks) })).body.id;
+  const shop = { type: "button", text: "To the shop", href: "https://example.com/shop" };
+  const [first, second] = [await made("First", shop), await made("Second", { type: "heading", text: "Second" })];
+  const savedBlock = async () => {
+    const { results } = (await company.api.get("/api/emails/saved-blocks/", { query: { search: "Shop link" } })).body;
+    return (await company.api.get(`/api/emails/saved-blocks/${results[0].id}/`)).body;
+  };
+  await open(LARGE, async (page) => {
+    const chooseInMenu = async (kind: string, name: string) => {
+      await block(page, kind).first().focus();
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("button", { name, exact: true }).click();
+    };
+    const savedByName = page.getByRole("list", { name: "Saved blocks" }).getByRole("button", { name: "Shop link" });
+    await signIn(page, `templates/${first}/visual`);
+    await chooseInMenu("button", "Save for other emails");
+    const name = page.getByLabel("Name of the saved block");
+    expect(await name.inputValue()).toBe("To the shop");
+    await name.fill("Shop link");
+    await page.screenshot({ path: join(SHOTS, "visual-save-block.png") });
+    await page.keyboard.press("Enter");
+    await savedByName.waitFor();
+    expect((await savedBlock()).blocks).toEqual([shop]);
+
+    await page.goto(`${app.url}/app/${company.id}/templates/${second}/visual`);
+    await block(page, "heading").focus();
+    await savedByName.click();
+    await save(page);
+    await page.goto(`${app.url}/app/${company.id}/templates/${first}/visual`);
+    await block(page, "button").focus();
+    await savedByName.click();
+    await save(page);
+    await page.reload();
+    await chooseInMenu("saved", "Change it in this email only");
+    await block(page, "button").nth(1).locator(".ProseMirror").click();
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.type("Visit us");
+    await block(page, "button").nth(1).focus();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("button", { name: "Save for other emails" }).click();
+    await name.fill("Shop link");
+    await page.getByText("A saved block has this name.").waitFor();
+    await page.getByRole("button", { name: "Replace saved block" }).click();
+    await name.waitFor({ state: "detached" });
+    expect((await savedBlock()).blocks).toEqual([{ ...shop, text: "Visit us" }]);
+    expect((await read(second)).body).toContain("Visit us");
+    // The new version of this template is no other person's.
+    await save(page);
+    expect((await read(first)).design).toEqual(inOneColumn(shop, { ...shop, text: "Visit us" }));
+
+    await chooseInMenu("button", "Save for other emails");
+    await page.getByLabel("Link", { exact: true }).fill("javascript:alert(1)");
+    await page.getByRole("button", { name: "Save block" }).click();
+    await page.locator(".menu-form").getByRole("alert").waitFor();
+  });
+}, 120_000);
+
 test.each([
   ["1440", 1440],
   ["1024", 1024],

@@ -5,14 +5,15 @@ import type { EditorView } from "prosemirror-view";
 import type { Block } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
 import { copyBlock, pasteKept } from "./clipboard.ts";
-import { duplicate, nameOf, remove, selectOuter, step, stepColumn } from "./commands.ts";
+import { detach, duplicate, nameOf, remove, selectOuter, step, stepColumn } from "./commands.ts";
 import { useEditor, useStore } from "./context.ts";
 import { outerOf } from "./document.ts";
 import { FieldMenu } from "./field-menu.tsx";
-import { focusPalette } from "./focus.ts";
+import { focusBlock, focusPalette } from "./focus.ts";
 import { Icon, IconButton } from "./icon.tsx";
 import { linkAt, setLink, toggle, toggleList } from "./rich-editor.ts";
-import { designOf } from "./store.ts";
+import { SaveBlockForm } from "./save-block.tsx";
+import { designOf, savedFor } from "./store.ts";
 import { getAt, indexOf, type Path, parentOf } from "./tree.ts";
 
 const ADDRESS = /^(?:https?:\/\/|mailto:|tel:|\[\[)\S*$/i;
@@ -69,7 +70,7 @@ function useText(path: Path): EditorView | undefined {
   return view?.dom.closest<HTMLElement>(".block")?.dataset.path === path.join("/") ? view : undefined;
 }
 
-type Open = "link" | "field" | "more" | null;
+type Open = "link" | "field" | "more" | "save" | null;
 
 function TextTools({ view, open, setOpen }: { view: EditorView; open: Open; setOpen(next: Open): void }) {
   const marks = useStore((state) => state.marks).split(" ");
@@ -112,8 +113,15 @@ function TextTools({ view, open, setOpen }: { view: EditorView; open: Open; setO
   );
 }
 
-function MoreActions({ block, path, onDone }: { block: Block; path: Path; onDone(): void }) {
-  const { store } = useEditor();
+interface MoreProps {
+  block: Block;
+  path: Path;
+  setOpen(next: Open): void;
+}
+
+function MoreActions({ block, path, setOpen }: MoreProps) {
+  const { boot, store } = useEditor();
+  const saved = block.type === "saved" ? savedFor(store.read(), block) : undefined;
   const design = designOf(store.read());
   const at = path.lastIndexOf("columns");
   const columns = at < 0 ? 1 : (getAt(design, path.slice(0, at + 1)) as unknown[]).length;
@@ -123,7 +131,7 @@ function MoreActions({ block, path, onDone }: { block: Block; path: Path; onDone
       <button
         type="button"
         onClick={() => {
-          onDone();
+          setOpen(null);
           work();
         }}
       >
@@ -141,6 +149,8 @@ function MoreActions({ block, path, onDone }: { block: Block; path: Path; onDone
         remove(store, path);
       })}
       {item(t.menu.paste, () => pasteKept(store))}
+      {saved && item(t.menu.detach, () => detach(store, path, saved))}
+      {block.type !== "saved" && boot.maySaveBlocks && item(t.menu.save, () => setOpen("save"))}
       {outerOf(path) && item(t.menu.outer, () => selectOuter(store, path))}
     </ul>
   );
@@ -167,7 +177,8 @@ function Actions({ block, path }: { block: Block; path: Path }) {
         if (event.key !== "Escape" || !open) return;
         event.stopPropagation();
         setOpen(null);
-        view?.focus();
+        if (view) view.focus();
+        else focusBlock(path);
       }}
     >
       {view && <TextTools view={view} open={open} setOpen={setOpen} />}
@@ -199,7 +210,16 @@ function Actions({ block, path }: { block: Block; path: Path }) {
       </button>
       {open === "link" && view && <LinkForm view={view} onDone={() => setOpen(null)} />}
       {open === "field" && view && <FieldMenu view={view} onDone={() => setOpen(null)} />}
-      {open === "more" && <MoreActions block={block} path={path} onDone={() => setOpen(null)} />}
+      {open === "more" && <MoreActions block={block} path={path} setOpen={setOpen} />}
+      {open === "save" && (
+        <SaveBlockForm
+          block={block}
+          onDone={() => {
+            setOpen(null);
+            focusBlock(path);
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -9,6 +9,13 @@ export interface Mail {
   template_type: "marketing" | "transactional";
 }
 
+/** Blocks that designs share: sections, or blocks for a column. */
+export interface SavedBlock {
+  id: string;
+  name: string;
+  blocks: Block[];
+}
+
 export interface Boot {
   /** True for the content of a campaign's draft, which is saved after each change. */
   isCampaign: boolean;
@@ -23,8 +30,9 @@ export interface Boot {
   fields: { name: string; sample: string }[];
   readers: string[];
   images: { id: string; url: string; path: string; filename: string; alt: string; isCopy: boolean }[];
-  /** Saved blocks that designs can refer to. */
-  savedBlocks: { id: string; name: string; blocks: Block[] }[];
+  /** Of the page's start; the store has the present ones. */
+  savedBlocks: SavedBlock[];
+  maySaveBlocks: boolean;
   /** Address of the person, for test mails; null if the person may send none. */
   testTo: string | null;
   types: { value: Mail["template_type"]; label: string }[];
@@ -39,6 +47,7 @@ export interface Boot {
     preview: string;
     check: string;
     test: string;
+    savedBlocks: string;
     upload: string;
     /** Below it are the library and what is done with single images. */
     media: string;

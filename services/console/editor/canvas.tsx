@@ -13,12 +13,12 @@ import { titleOf } from "./block-name.ts";
 import { nameOf } from "./commands.ts";
 import { useEditor, useStore } from "./context.ts";
 import { makeList } from "./drag.ts";
-import { takeDroppedFiles } from "./drop-files.ts";
 import { labelOf } from "./fields.ts";
 import { focusPalette, pathText } from "./focus.ts";
 import { Icon } from "./icon.tsx";
+import { takeImageFiles } from "./image-files.ts";
 import { colour, font, px, settingsOf } from "./look.ts";
-import { designOf, type Store } from "./store.ts";
+import { designOf, type Store, savedFor } from "./store.ts";
 import { isSame, isWithin, keyOf, type Path } from "./tree.ts";
 
 interface ListProps {
@@ -106,7 +106,6 @@ class BlockFrame extends Component<FrameProps> {
 }
 
 function Inside({ store, block, path, selected }: FrameProps) {
-  const { boot } = useEditor();
   if (isSection(block)) return <SectionBody store={store} block={block} path={path} selected={selected} />;
   if (isCondition(block) || isLoop(block)) {
     const other = isCondition(block) ? block.else : undefined;
@@ -127,8 +126,7 @@ function Inside({ store, block, path, selected }: FrameProps) {
     );
   }
   if (isKind(block.type)) return <Body kind={block.type} block={block} path={path} />;
-  const saved = boot.savedBlocks.find(({ id }) => id === (block as { id?: unknown }).id);
-  return <p class="saved-block">{saved ? saved.name : nameOf(block)}</p>;
+  return <p class="saved-block">{savedFor(store.read(), block)?.name ?? nameOf(block)}</p>;
 }
 
 function SectionBody({ store, block, path, selected }: FrameProps & { block: Section }) {
@@ -164,7 +162,7 @@ export function Canvas() {
   const { brand } = boot;
   const canvas = useRef<HTMLElement>(null);
   const [problem, refuse] = useState("");
-  useEffect(() => takeDroppedFiles({ boot, store, refuse }, canvas.current!), []);
+  useEffect(() => takeImageFiles({ boot, store, refuse }, canvas.current!), []);
   return (
     <section
       class="visual-mail"

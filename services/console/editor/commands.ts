@@ -1,7 +1,7 @@
 /** What menus, keys and dragging do to blocks: each changes the tree, selects the result and says it to screen readers. */
 import { type Block, type Design, isSection } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
-import type { Boot } from "./boot.ts";
+import type { SavedBlock } from "./boot.ts";
 import {
   allBlocks,
   blockAt,
@@ -54,7 +54,7 @@ export function add(store: Store, block: Block, at?: Path): void {
 }
 
 /** A saved block: a reference, which follows its changes, or a copy of its blocks. */
-export function addSaved(store: Store, { id, name, blocks }: Boot["savedBlocks"][number], isCopy: boolean): void {
+export function addSaved(store: Store, { id, name, blocks }: SavedBlock, isCopy: boolean): void {
   const first = blocks[0];
   if (!first) return;
   const { selected } = store.read();
@@ -62,8 +62,15 @@ export function addSaved(store: Store, { id, name, blocks }: Boot["savedBlocks"]
   const path = placeFor(design, first, selected);
   const given: Block[] = isCopy ? copyOf(blocks) : [{ type: "saved", id }];
   const inserted = fits(first, parentOf(path)) ? given : [newSection(1, given)];
-  const tree = inserted.toReversed().reduce((all, block) => insertAt(all, path, block), design);
+  const tree = inserted.reduceRight((all, block) => insertAt(all, path, block), design);
   show(store, { tree, path }, t.says.added(name));
+}
+
+/** Puts the blocks of a saved block in place of the reference to it, so that they can be changed. */
+export function detach(store: Store, path: Path, { name, blocks }: SavedBlock): void {
+  const without = removeAt(designOf(store.read()), path);
+  const tree = copyOf(blocks).reduceRight((all, block) => insertAt(all, path, block), without);
+  show(store, { tree, path }, t.says.detached(name));
 }
 
 export function move(store: Store, from: Path, to: Path): void {

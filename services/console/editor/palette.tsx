@@ -74,9 +74,10 @@ function Offers({ title, offers }: { title: string; offers: Offer[] }) {
 }
 
 function SavedBlocks() {
-  const { boot, store } = useEditor();
+  const { store } = useEditor();
+  const savedBlocks = useStore((state) => state.savedBlocks);
   const [isCopy, setCopy] = useState(false);
-  if (boot.savedBlocks.length === 0) return null;
+  if (savedBlocks.length === 0) return null;
   return (
     <>
       <h2>{t.savedBlocks.title}</h2>
@@ -88,7 +89,7 @@ function SavedBlocks() {
         </select>
       </label>
       <ul class="outline" aria-label={t.savedBlocks.title}>
-        {boot.savedBlocks.map((saved) => (
+        {savedBlocks.map((saved) => (
           <li key={saved.id}>
             <button type="button" onClick={() => addSaved(store, saved, isCopy)}>
               <Icon icon="layers" /> {saved.name}

@@ -9,6 +9,7 @@ import { useEditor, useStore } from "./context.ts";
 import { blockAt, conditionAround, fieldsOf, outerOf } from "./document.ts";
 import { Labelled } from "./field.tsx";
 import { cleanFallback, labelOf } from "./fields.ts";
+import { focusBlock } from "./focus.ts";
 import { changeField } from "./rich-editor.ts";
 import { SettingFields } from "./setting-fields.tsx";
 import { designOf, type State, setValue } from "./store.ts";
@@ -248,8 +249,11 @@ export function SettingsSide() {
     checks: checks === null ? t.tabs.checks : `${t.tabs.checks} (${countOf(checks)})`,
   };
   const chosen = tab in tabs ? tab : "mail";
+  const leave = ({ key, target }: KeyboardEvent) => {
+    if (key === "Escape" && !(target as Element).closest("dialog")) focusBlock(selected);
+  };
   return (
-    <aside class="visual-side visual-settings" aria-label={t.regions.settings}>
+    <aside class="visual-side visual-settings" aria-label={t.regions.settings} onKeyDown={leave}>
       <Tabs tabs={tabs} chosen={chosen} choose={(next) => store.set({ tab: next })} id="settings" />
       <div
         class="side-body"

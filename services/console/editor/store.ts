@@ -1,7 +1,7 @@
 /** The editor's state, and every change of it. */
 import type { Block, Design } from "../../lib/design/design.ts";
 import type { Finding } from "../../lib/mail-check/finding.ts";
-import type { Boot, Mail } from "./boot.ts";
+import type { Boot, Mail, SavedBlock } from "./boot.ts";
 import { allBlocks, blockAt, emptyDesign } from "./document.ts";
 import { begin, changed, type History, redone, undone } from "./history.ts";
 import { isSame, type Path, setAt } from "./tree.ts";
@@ -54,6 +54,7 @@ export interface State {
   /** Null before the first check. */
   checks: Checks | null;
   isChecking: boolean;
+  savedBlocks: readonly SavedBlock[];
   /** Variable that is selected in a text. */
   chip: { name: string; fallback: string } | null;
   /** Names of the marks at the text cursor. */
@@ -81,6 +82,10 @@ export function isChanged(state: State): boolean {
 }
 export const selectedBlock = (state: State): Block | undefined => blockAt(designOf(state), state.selected);
 
+/** The saved block that a block refers to. */
+export const savedFor = ({ savedBlocks }: State, block: Block): SavedBlock | undefined =>
+  savedBlocks.find(({ id }) => id === (block as { id?: unknown }).id);
+
 export function createStore(given: Boot, now: () => number = Date.now): Store {
   const content: Content = { design: given.design ?? emptyDesign(), mail: given.mail };
   const listeners = new Set<Listener>();
@@ -101,6 +106,7 @@ export function createStore(given: Boot, now: () => number = Date.now): Store {
     notice: null,
     checks: null,
     isChecking: false,
+    savedBlocks: given.savedBlocks,
     chip: null,
     marks: "",
     said: "",

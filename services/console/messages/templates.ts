@@ -14,7 +14,7 @@ export const templates = {
   kinds: {
     basic: "HTML",
     markdown: "Markdown",
-    visual: "HTML from a visual editor",
+    visual: "Visual design",
     mjml: "MJML",
     marketing: "Newsletter",
     transactional: "Transactional",

@@ -54,6 +54,7 @@ export async function editorPage(visit: CompanyVisit, title: string, edited: Edi
     readers: offered.readers,
     images: offered.images,
     savedBlocks,
+    maySaveBlocks: may(visit, "renderer.createSavedBlock"),
     testTo: may(visit, "campaigns.sendTest") ? visit.user.email : null,
     types: (["marketing", "transactional"] as const).map((value) => ({ value, label: t.kinds[value] })),
     paths: {
@@ -61,6 +62,7 @@ export async function editorPage(visit: CompanyVisit, title: string, edited: Edi
       preview: templatesPath(visit, "visual-preview"),
       check: templatesPath(visit, "visual-check"),
       test: templatesPath(visit, "visual-test"),
+      savedBlocks: templatesPath(visit, "saved-blocks"),
       upload: templatesPath(visit, "media"),
       media: companyPath(visit, "media"),
     },

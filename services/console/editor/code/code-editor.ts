@@ -127,7 +127,14 @@ export function codeEditor(area: Area): void {
   label?.removeAttribute("for");
   label?.addEventListener("click", () => view.focus());
   area.before(host);
+  const { selectionStart: anchor, selectionEnd: head } = area;
+  const isTyping = document.activeElement === area;
   area.hidden = true;
+  // Somebody who types already goes on typing.
+  if (isTyping) {
+    view.dispatch({ selection: { anchor, head } });
+    view.focus();
+  }
   area.codeEditor = {
     focus: () => view.focus(),
     select(anchor, head) {

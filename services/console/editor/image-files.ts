@@ -1,9 +1,12 @@
-/** Image files that are dropped on the mail: into the image under the pointer, else as new images below the block there. */
+/**
+ * Image files that are dropped on the mail or pasted: into the image under the pointer or selected, else as new images
+ * below that block.
+ */
 import { visual as t } from "../messages/visual.ts";
 import type { Boot } from "./boot.ts";
 import { add } from "./commands.ts";
 import { blockAt, fieldsOf, newBlock } from "./document.ts";
-import { pathOf } from "./focus.ts";
+import { blockElement, pathOf } from "./focus.ts";
 import { isProblem, uploadImage } from "./images.ts";
 import { designOf, type Store, select } from "./store.ts";
 import { takeImage } from "./take-image.ts";
@@ -38,7 +41,23 @@ interface Editing {
   refuse(sentence: string): void;
 }
 
-export function takeDroppedFiles({ boot, store, refuse }: Editing, canvas: HTMLElement): void {
+const imagesIn = ({ files }: DataTransfer): File[] => [...files].filter(({ type }) => type.startsWith("image/"));
+
+/** Word and Excel add a picture of a copied text: then the text is meant. */
+const isPicture = (data: DataTransfer) => imagesIn(data).length > 0 && !data.types.includes("text/plain");
+
+/** Returns what ends it. */
+export function takeImageFiles({ boot, store, refuse }: Editing, canvas: HTMLElement): () => void {
+  const take = async (files: File[], element: HTMLElement | null) => {
+    for (const [no, file] of files.entries()) {
+      const made = await uploadImage(boot, file);
+      if (isProblem(made)) return refuse(made.problem);
+      // The second file goes below the first.
+      const path = placeFor(store, no === 0 ? element : null);
+      store.set({ said: t.says.uploaded });
+      refuse(await takeImage({ boot, store }, path, made));
+    }
+  };
   const mark = (element: Element | null) => {
     for (const one of canvas.querySelectorAll(`.${OVER}`)) if (one !== element) one.classList.remove(OVER);
     element?.classList.add(OVER);
@@ -51,19 +70,25 @@ export function takeDroppedFiles({ boot, store, refuse }: Editing, canvas: HTMLE
   canvas.addEventListener("dragleave", (event) => {
     if (!canvas.contains(event.relatedTarget as Node | null)) mark(null);
   });
-  canvas.addEventListener("drop", async (event) => {
+  canvas.addEventListener("drop", (event) => {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     mark(null);
-    const element = under(event);
-    const files = [...event.dataTransfer!.files].filter(({ type }) => type.startsWith("image/"));
+    const files = imagesIn(event.dataTransfer!);
     refuse(files.length === 0 ? t.problems.noImage : "");
-    for (const [no, file] of files.entries()) {
-      const made = await uploadImage(boot, file);
-      if (isProblem(made)) return refuse(made.problem);
-      // The second file goes below the first.
-      const path = placeFor(store, no === 0 ? element : null);
-      refuse(await takeImage({ boot, store }, path, made));
-    }
+    void take(files, under(event));
   });
+  const onPaste = (event: ClipboardEvent) => {
+    const data = event.clipboardData;
+    const isField = event.target instanceof Element && event.target.closest("input, textarea, select, dialog") !== null;
+    if (!data || isField || !isPicture(data)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    refuse("");
+    const { selected } = store.read();
+    void take(imagesIn(data), selected && blockElement(selected));
+  };
+  // Before the texts, which would drop it.
+  document.addEventListener("paste", onPaste, true);
+  return () => document.removeEventListener("paste", onPaste, true);
 }
