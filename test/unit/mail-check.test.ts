@@ -107,6 +107,18 @@ test("hostile HTML is read in time", () => {
   }
 }, 10_000);
 
+test.each(["(", "'", "&quot;", "a:url("])(
+  "a style attribute of 200,000 characters is read in time: %s",
+  (hostile) => {
+    const style = `;${hostile.repeat(200_000 / hostile.length)}`;
+    expect(rulesIn(`${page(`<p style="color:#999${style}">Pale</p>`)}<style>p{color:red}</style>`)).toEqual([
+      "size",
+      "contrast",
+    ]);
+  },
+  5_000,
+);
+
 test("a finding names the path of its block, and the mail itself has no marks", () => {
   const inColumn = (...blocks: object[]) => ({ type: "section", columns: [{ blocks }] });
   const design = {

@@ -6,6 +6,7 @@
 
 import { Parser } from "htmlparser2";
 import juice from "juice/client.js";
+import { declarationsIn } from "../css-declarations.ts";
 import { TagsAside } from "../template/tags-aside.ts";
 import { type Change, changed, insertion } from "../text-changes.ts";
 import { keptCss } from "./kept-css.ts";
@@ -127,9 +128,8 @@ function withClasses(
   return [...changes, ...more].toSorted((a, b) => a.start - b.start);
 }
 
-const declarationsIn = (style: string): [property: string, declaration: string][] =>
-  (style.match(/(?:[^;"'(]|"[^"]*"|'[^']*'|\([^)]*\))+/g) ?? [])
-    .map((text) => text.trim())
+const namedDeclarations = (style: string): [property: string, declaration: string][] =>
+  declarationsIn(style)
     .filter((text) => text.includes(":"))
     .map((text) => [text.slice(0, text.indexOf(":")).trim().toLowerCase(), text]);
 
@@ -141,9 +141,9 @@ const isPartOf = (one: string, other: string) => one === other || one.startsWith
  */
 function constantDeclarations(style: string | undefined, fully: string | undefined): string | undefined {
   if (style === undefined || fully === undefined || style === fully) return style;
-  const own = declarationsIn(style);
+  const own = namedDeclarations(style);
   const known = new Set(own.map(([, declaration]) => declaration));
-  const open = declarationsIn(fully).filter(([, declaration]) => !known.has(declaration));
+  const open = namedDeclarations(fully).filter(([, declaration]) => !known.has(declaration));
   const kept = own.filter(([name]) => !open.some(([other]) => isPartOf(name, other) || isPartOf(other, name)));
   return kept.length === 0 ? undefined : `${kept.map(([, declaration]) => declaration).join("; ")};`;
 }
@@ -159,8 +159,25 @@ interface Options {
   appliesSheets?: boolean;
 }
 
-/** Inlines CSS. `template` must have no syntax errors. */
-export function withInlinedCss(template: string, { extraCss = "", appliesSheets = true }: Options = {}): string {
+/**
+ * Inlines CSS. `template` must have no syntax errors. Juice fails on damaged CSS: styles of elements are then kept from
+ * it, which changes nothing, because they win over sheets; if the sheets themselves are damaged, nothing is inlined.
+ */
+export function withInlinedCss(template: string, options: Options = {}): string {
+  for (const hidesStyles of [false, true]) {
+    try {
+      return inlined(template, { ...options, hidesStyles });
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+  return template;
+}
+
+function inlined(
+  template: string,
+  { extraCss = "", appliesSheets = true, hidesStyles }: Options & { hidesStyles: boolean },
+): string {
   const tags = new TagsAside(template);
   const { text } = tags;
   const elements = elementsOf(text);
@@ -176,7 +193,7 @@ export function withInlinedCss(template: string, { extraCss = "", appliesSheets 
   const names = keepsSheets ? namesIn(elements.filter(isApplied).map(contentOf).join("\n") + extraCss) : NO_NAMES;
   const mayBeAnyId = ({ attributes: { id } }: Element) =>
     id !== undefined && tags.hasTag(id) && names.ids.some((name) => tags.mayBecome(id, name));
-  const hidesStyle = ({ attributes }: Element) => tags.blocksIn(attributes.style ?? "").length > 0;
+  const hidesStyle = ({ attributes }: Element) => hidesStyles || tags.blocksIn(attributes.style ?? "").length > 0;
 
   const numbered = elements.flatMap((element, no): Change[] => {
     const embed = element.name === "style" && !isApplied(element) ? ` ${EMBED}` : "";

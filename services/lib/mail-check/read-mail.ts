@@ -3,6 +3,7 @@
  * pasted HTML may be nested deeply. Style sheets are not applied: the caller inlines them.
  */
 import { Parser } from "htmlparser2";
+import { declarationsIn } from "../css-declarations.ts";
 import { BLOCK_MARK } from "../design/markup.ts";
 import { backgroundIn, colourIn } from "./css-colour.ts";
 
@@ -50,8 +51,7 @@ const INVISIBLE = /\u034f|[\u200b-\u200d\u2060\ufeff]/g;
 const words = (text: string) => text.replaceAll(BLOCK_TAG, "").replaceAll(INVISIBLE, "").replaceAll(/\s+/g, " ").trim();
 
 export function declarationsOf(style: string): Map<string, string> {
-  const declarations = style.match(/(?:[^;"'(]|"[^"]*"|'[^']*'|\([^)]*\))+/g) ?? [];
-  const pairs = declarations.map((text) => {
+  const pairs = declarationsIn(style).map((text) => {
     const at = text.indexOf(":");
     return [text.slice(0, Math.max(at, 0)).trim().toLowerCase(), text.slice(at + 1).trim()] as const;
   });

@@ -111,6 +111,19 @@ describe("inlining styles", () => {
     expect(withInlinedCss(body).replace(/\n/g, "")).toBe(body);
   });
 
+  test.each([";", "red", "((", "'", "}", "/*", "\\"])(
+    "a style that is no CSS stays beside the inlined one: %j",
+    (own) => {
+      const html = withInlinedCss(`<style>${sheet}</style><p style="${own}">x</p><p class="a" style="top:0">y</p>`);
+      expect(styles(html)).toEqual([`font-size: 10px; ${own}`, "font-size: 10px; color: red; margin: 1px; top:0"]);
+    },
+  );
+
+  test("a sheet that cannot be read stays", () => {
+    const body = "<style>p{::before;juice ignore}]url(content:p{</style><p>x</p>";
+    expect(withInlinedCss(body)).toBe(body);
+  });
+
   test.each([
     ["an unclosed sheet", "<style>.a{color:red"],
     ["an unclosed block and string", '<style>@media x{ .a{color:"red</style><p class="a">x'],
