@@ -13,6 +13,8 @@ const requestParams = {
   cookie: Type.Optional(Type.String()),
   /** True for requests of pages that refresh themselves (`X-Poll`): these do not extend the session. */
   isPoll: Type.Optional(Bool),
+  /** True for requests of the editors' scripts (`Accept: application/json`), which cannot show a page. */
+  wantsJson: Type.Optional(Bool),
 };
 
 /** `as`: the caller in whose name `body_from` is read. */

@@ -17,6 +17,7 @@ import {
   signSession,
 } from "../lib/tokens/console-session.ts";
 import { isForOperators, type RawResponse } from "./contract.ts";
+import { pageAsJson } from "./json-answer.ts";
 import { keep } from "./kept-form.ts";
 import { linkPages, operatorPages } from "./operator-pages.ts";
 import { signInAgain } from "./pages/sign-in.ts";
@@ -148,7 +149,7 @@ function headersOf(visit: Visit, { next, session, isPoll }: Sessions): Record<st
 }
 
 async function handle(ctx: Ctx<unknown>, asked: PageParams, isWrite: boolean): Promise<RawResponse> {
-  const { path, query, form = {}, file, isPoll = false } = asked;
+  const { path, query, form = {}, file, isPoll = false, wantsJson = false } = asked;
   const had = hadBy(asked);
   // Keeps an expired cookie until somebody signs in: a page that refreshes itself must not remove it while the user
   // still has a form open.
@@ -158,7 +159,7 @@ async function handle(ctx: Ctx<unknown>, asked: PageParams, isWrite: boolean): P
   const finish = (given: Answer, next = session, kept?: KeptForm) => {
     const isKept = had.ended !== undefined && next === session;
     const headers = isKept ? {} : headersOf(visit, { next, session: had.session, isPoll });
-    return render(given, { ...visit, session: next }, headers, kept);
+    return render(wantsJson ? pageAsJson(given) : given, { ...visit, session: next }, headers, kept);
   };
   const seen = (now: Visit) => {
     visit = now;
@@ -166,7 +167,10 @@ async function handle(ctx: Ctx<unknown>, asked: PageParams, isWrite: boolean): P
   try {
     const token = asked.formToken ?? form.form_token ?? "";
     const sender = had.session ?? had.ended;
-    if (isWrite && !(sender && isFormToken(sender, token))) throw forbidden(STALE_FORM);
+    if (isWrite && !(sender && isFormToken(sender, token))) {
+      if (wantsJson) return finish({ goTo: "/app/login" });
+      throw forbidden(STALE_FORM);
+    }
     if (isWrite && had.ended && !findPage(openPages, path, "form")) {
       return finish(toSignIn({ ...visit, session: had.ended }, true));
     }

@@ -7,7 +7,7 @@ import { call } from "../call.ts";
 import { isForOperators, type RawResponse, uploadKindOf } from "../console/contract.ts";
 import type { Caller } from "../lib/caller.ts";
 import { downloadFrom } from "../lib/download.ts";
-import { notFound } from "../lib/errors.ts";
+import { notFound, unauthenticated } from "../lib/errors.ts";
 import { escapeHtml } from "../lib/escape-html.ts";
 import { MAX_REQUEST_WAIT_MS, type WaitBudget } from "../lib/owner.ts";
 import { CONSOLE_COOKIE, OPERATOR_COOKIE, readSession } from "../lib/tokens/console-session.ts";
@@ -35,6 +35,7 @@ interface PageRequest {
   query: Record<string, string>;
   cookie?: string;
   isPoll?: boolean;
+  wantsJson?: boolean;
 }
 
 const ROOT = "/app";
@@ -125,7 +126,8 @@ export function consolePages(deps: ConsoleDeps) {
   async function upload(context: Context, asked: PageRequest, options: Options): Promise<RawResponse> {
     const kind = uploadKindOf(asked.path);
     const person = personOf(asked);
-    if (!kind || !person) throw notFound();
+    if (!kind) throw notFound();
+    if (!person) throw unauthenticated();
     // The response may start long after the last byte of the request.
     context.req.socket.setTimeout(0);
     const budget = options.meta;
@@ -163,6 +165,7 @@ export function consolePages(deps: ConsoleDeps) {
       query: texts(context.query),
       ...(cookie === undefined ? {} : { cookie }),
       ...(context.get("x-poll") === "" ? {} : { isPoll: true }),
+      ...(context.get("accept") === "application/json" ? { wantsJson: true } : {}),
     };
     if (method === "GET" && isProgressPath(request.path)) return progress(context, request.path, cookie);
     if (method === "POST") {

@@ -366,6 +366,31 @@ test("a draft survives closing the page, text from Word is pasted clean, and a b
   });
 }, 120_000);
 
+test("a session that ends is named by a save, an upload and the checks, and the draft is there after signing in", async () => {
+  await open(LARGE, async (page) => {
+    await signIn(page, "templates/new/visual");
+    await text(page, "heading").click();
+    await page.keyboard.type("Not lost");
+    await page.getByText("Draft kept in this browser").waitFor();
+    await page.context().clearCookies();
+    const ended = page.getByText("Your session has ended. Load this page again to sign in;");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("alert").filter({ has: ended }).waitFor();
+    await offer(page, "Image").click();
+    await page.getByLabel("Upload an image").setInputFiles({ name: "a.png", mimeType: "image/png", buffer: PNG });
+    await page.getByRole("complementary", { name: "Settings" }).filter({ has: ended }).waitFor();
+    await page.getByRole("tab", { name: /^Checks/ }).click();
+    await page.getByRole("tabpanel").filter({ has: ended }).waitFor();
+
+    await page.reload();
+    await page.getByLabel("Email address").fill(company.email);
+    await page.getByLabel("Password").fill(company.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("Your unsaved changes are back.").waitFor();
+    expect(await text(page, "heading").first().textContent()).toBe("Not lost");
+  });
+}, 120_000);
+
 test("previews show the mail as a phone, in dark mode and for a person, and run no script", async () => {
   const { id } = (
     await company.api.post("/api/emails/templates/", { name: "Shown", subject: "Shown", design: withImage() })
@@ -399,7 +424,7 @@ test("checks lead to their blocks, and a test of the draft is sent", async () =>
     await checks.click();
     await finding.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Check links and spam" }).click();
-    await page.getByText("Links and spam are checked.").waitFor();
+    await page.getByText("All checks done, including links and spam.").waitFor();
 
     await page.getByRole("button", { name: "Shop button" }).click();
     await page.getByLabel("Add as").selectOption("A copy");

@@ -20,12 +20,8 @@ export class ConsoleBrowser {
     this.#app = app;
   }
 
-  async #ask(path: string, init: RequestInit): Promise<Shown> {
-    const headers = {
-      ...(this.cookie ? { cookie: this.cookie } : {}),
-      accept: "text/html",
-      "x-forwarded-for": this.#ip,
-    };
+  async #ask(path: string, init: RequestInit, accept = "text/html"): Promise<Shown> {
+    const headers = { ...(this.cookie ? { cookie: this.cookie } : {}), accept, "x-forwarded-for": this.#ip };
     const response = await fetch(`${this.#app.url}${path}`, { redirect: "manual", ...init, headers });
     const set = response.headers.get("set-cookie");
     if (set) this.cookie = set.split(";", 1)[0]!;
@@ -44,6 +40,12 @@ export class ConsoleBrowser {
 
   send = (path: string, fields: Record<string, string> = {}, token = this.token) =>
     this.#ask(path, { method: "POST", body: new URLSearchParams({ form_token: token, ...fields }) });
+
+  /** Asks like the editors' scripts. */
+  async askJson(path: string, body?: URLSearchParams | FormData) {
+    const { status, html } = await this.#ask(path, body ? { method: "POST", body } : {}, "application/json");
+    return { status, answer: JSON.parse(html) };
+  }
 
   /** Submits a form with a file. */
   attach(path: string, file: File, fields: Record<string, string> = {}, token = this.token): Promise<Shown> {

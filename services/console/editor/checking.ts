@@ -1,5 +1,6 @@
 /** Has the server check the mail after a pause in typing, one request at a time. */
 import { visual as t } from "../messages/visual.ts";
+import { ask, isProblem } from "./ask.ts";
 import type { Boot } from "./boot.ts";
 import { documentOf } from "./saving.ts";
 import { type Checks, type Content, contentOf, type Store } from "./store.ts";
@@ -9,21 +10,6 @@ const PAUSE_MS = 1_500;
 export interface Checking {
   /** Also requests the links and asks the spam filter. */
   checkAll(): Promise<void>;
-}
-
-export async function postTo<T>(
-  { formToken }: Boot,
-  path: string,
-  fields: Record<string, string>,
-): Promise<T | undefined> {
-  try {
-    const headers = { "x-csrf-token": formToken };
-    const response = await fetch(path, { method: "POST", headers, body: new URLSearchParams(fields) });
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") && !response.redirected;
-    return isJson ? ((await response.json()) as T) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 export function checking(boot: Boot, store: Store): Checking {
@@ -37,12 +23,16 @@ export function checking(boot: Boot, store: Store): Checking {
     isRunning = true;
     store.set({ isChecking: true });
     const fields = { document: JSON.stringify(documentOf(content)), ...(isWhole ? { all: "1" } : {}) };
-    const answer = await postTo<Partial<Checks> & { sentences?: string[] }>(boot, boot.paths.check, fields);
+    const answer = await ask<Pick<Checks, "findings" | "size" | "warnings">>(
+      boot,
+      boot.paths.check,
+      new URLSearchParams(fields),
+    );
     checked = content;
     isRunning = false;
     const before = store.read().checks;
-    const { findings = [], size = 0, sentences } = answer ?? { sentences: [t.checks.away] };
-    const checks = { findings, size, isWhole, warnings: sentences ?? answer?.warnings ?? [] };
+    const found = isProblem(answer) ? { findings: [], size: 0, warnings: [answer.problem] } : answer;
+    const checks = { ...found, isWhole };
     const count = countOf(checks);
     const isNews = before !== null && countOf(before) !== count;
     store.set({ checks, isChecking: false, ...(isNews || isWhole ? { said: t.checks.count(count) } : {}) });

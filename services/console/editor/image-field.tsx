@@ -1,12 +1,13 @@
 /** The image of a block: chosen, uploaded, cut, and delivered in twice the width in which it is shown; and its description. */
 import { useId, useState } from "preact/hooks";
 import { visual as t } from "../messages/visual.ts";
+import { isProblem } from "./ask.ts";
 import { useEditor, useStore } from "./context.ts";
 import { type FieldOf, Labelled, labelFor, useSetter } from "./field.tsx";
 import { Icon } from "./icon.tsx";
 import { ImageCrop } from "./image-crop.tsx";
 import { ImageLibrary } from "./image-library.tsx";
-import { type Crop, type Image, idOf, isProblem, isTooLarge, isTooSmall, originalOf, uploadImage } from "./images.ts";
+import { type Crop, type Image, idOf, isTooLarge, isTooSmall, originalOf, uploadImage } from "./images.ts";
 import { shownImage } from "./look.ts";
 import { AddressField } from "./plain-fields.tsx";
 import { shownWidth } from "./shown-width.ts";

@@ -3,11 +3,12 @@
  * below that block.
  */
 import { visual as t } from "../messages/visual.ts";
+import { isProblem } from "./ask.ts";
 import type { Boot } from "./boot.ts";
 import { add } from "./commands.ts";
 import { blockAt, fieldsOf, newBlock } from "./document.ts";
 import { blockElement, pathOf } from "./focus.ts";
-import { isProblem, uploadImage } from "./images.ts";
+import { uploadImage } from "./images.ts";
 import { designOf, type Store, select } from "./store.ts";
 import { takeImage } from "./take-image.ts";
 import { indexOf, type Path, parentOf } from "./tree.ts";

@@ -1,9 +1,10 @@
 /** All images of the company, by folder and search. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { visual as t } from "../messages/visual.ts";
+import { isProblem } from "./ask.ts";
 import { useEditor } from "./context.ts";
 import { Dialog } from "./dialog.tsx";
-import { findImages, type Image, isProblem, type Library, uploadImage } from "./images.ts";
+import { findImages, type Image, type Library, uploadImage } from "./images.ts";
 
 const TYPING_MS = 250;
 

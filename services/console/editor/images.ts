@@ -1,11 +1,8 @@
 /** Images of the company's files: the library, uploads, and copies of the size in which they are shown. */
-import { visual as t } from "../messages/visual.ts";
+import { ask, isProblem, type Problem } from "./ask.ts";
 import type { Boot } from "./boot.ts";
 
 export type Image = Boot["images"][number];
-export interface Problem {
-  problem: string;
-}
 export interface Crop {
   left: number;
   top: number;
@@ -23,18 +20,6 @@ const PIXELS = 2;
 /** Not worth a copy. */
 const SLACK = 1.1;
 
-export const isProblem = (value: object): value is Problem => "problem" in value;
-
-async function ask<T extends object>(path: string, form?: FormData | URLSearchParams): Promise<T | Problem> {
-  try {
-    const response = await fetch(path, form ? { method: "POST", body: form } : {});
-    const answer = (await response.json()) as T & { sentences?: string[] };
-    return response.ok ? answer : { problem: answer.sentences?.join(" ") ?? t.problems.image };
-  } catch {
-    return { problem: t.problems.upload };
-  }
-}
-
 /** Makes the image known, so that the canvas shows it. */
 function known(boot: Boot, answer: Image | Problem): Image | Problem {
   if (!isProblem(answer) && !boot.images.some(({ url }) => url === answer.url)) boot.images.unshift(answer);
@@ -44,19 +29,19 @@ function known(boot: Boot, answer: Image | Problem): Image | Problem {
 export async function uploadImage(boot: Boot, file: File, folder = ""): Promise<Image | Problem> {
   const form = new FormData();
   for (const [name, value] of Object.entries({ form_token: boot.formToken, folder, file })) form.append(name, value);
-  return known(boot, await ask<Image>(boot.paths.upload, form));
+  return known(boot, await ask<Image>(boot, boot.paths.upload, form));
 }
 
-export function findImages({ paths }: Boot, query: Record<string, string>): Promise<Library | Problem> {
+export function findImages(boot: Boot, query: Record<string, string>): Promise<Library | Problem> {
   const asked = Object.entries(query).filter(([, value]) => value !== "");
-  return ask(`${paths.media}/library?${new URLSearchParams(asked)}`);
+  return ask(boot, `${boot.paths.media}/library?${new URLSearchParams(asked)}`);
 }
 
 /** The id in the address of one of the company's files. */
 export const idOf = (url: string): string | undefined => /\/public\/media\/([0-9a-f-]{36})\//i.exec(url)?.[1];
 
-export const originalOf = ({ paths }: Boot, id: string): Promise<{ image: Image; crop: Crop | null } | Problem> =>
-  ask(`${paths.media}/${id}/original`);
+export const originalOf = (boot: Boot, id: string): Promise<{ image: Image; crop: Crop | null } | Problem> =>
+  ask(boot, `${boot.paths.media}/${id}/original`);
 
 export async function sizeOf(path: string): Promise<{ width: number; height: number }> {
   const image = new Image();
@@ -76,7 +61,7 @@ export const isTooSmall = (width: number, shown: number): boolean => width * SLA
 export async function fitted(boot: Boot, image: Image, shown: number, crop?: Crop): Promise<Image | Problem> {
   if (!crop && !isTooLarge(image, (await sizeOf(image.path)).width, shown)) return image;
   const { left, top, width, height } = crop ?? {};
-  const form = new URLSearchParams({ form_token: boot.formToken, width: `${Math.round(shown * PIXELS)}` });
+  const form = new URLSearchParams({ width: `${Math.round(shown * PIXELS)}` });
   if (crop) form.set("crop", [left, top, width, height].join(","));
-  return known(boot, await ask<Image>(`${boot.paths.media}/${image.id}/copy`, form));
+  return known(boot, await ask<Image>(boot, `${boot.paths.media}/${image.id}/copy`, form));
 }

@@ -2,12 +2,12 @@
 import { useId, useState } from "preact/hooks";
 import type { Block } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
+import { ask, isProblem } from "./ask.ts";
 import { excerptOf } from "./block-name.ts";
 import type { SavedBlock } from "./boot.ts";
-import { postTo } from "./checking.ts";
 import { useEditor, useStore } from "./context.ts";
 
-type Answer = Partial<SavedBlock> & { seen?: string; sentences?: string[] };
+type Answer = Pick<SavedBlock, "id" | "name"> & { seen?: string };
 
 const MAX_NAME = 255;
 
@@ -27,10 +27,10 @@ export function SaveBlockForm({ block, onDone }: { block: Block; onDone(): void 
     const { id, seen } = store.read();
     const opened: Record<string, string> = same && id && !boot.isCampaign ? { template: id, seen: `${seen}` } : {};
     const fields = { name: name.trim(), blocks: JSON.stringify([block]), ...(same ? { id: same.id } : {}), ...opened };
-    const answer = await postTo<Answer>(boot, boot.paths.savedBlocks, fields);
+    const answer = await ask<Answer>(boot, boot.paths.savedBlocks, new URLSearchParams(fields));
     setSaving(false);
-    if (!answer?.id) return setProblem(answer?.sentences?.join(" ") ?? t.problems.away);
-    const saved: SavedBlock = { id: answer.id, name: answer.name!, blocks: [block] };
+    if (isProblem(answer)) return setProblem(answer.problem);
+    const saved: SavedBlock = { id: answer.id, name: answer.name, blocks: [block] };
     store.set({
       savedBlocks: inOrder([...store.read().savedBlocks.filter((one) => one.id !== saved.id), saved]),
       said: t.says.blockSaved(saved.name),

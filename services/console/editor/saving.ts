@@ -3,6 +3,7 @@
  * campaign's content has no versions and is also saved after each change.
  */
 import { visual as t } from "../messages/visual.ts";
+import { ask, isProblem } from "./ask.ts";
 import type { Boot } from "./boot.ts";
 import { pathFrom } from "./document.ts";
 import { type Conflict, type Content, contentOf, isChanged, type Store } from "./store.ts";
@@ -112,22 +113,16 @@ export function saving(boot: Boot, store: Store): Saving {
     const { id, seen } = store.read();
     const since = overwrite ?? seen;
     const document = { ...documentOf(content), ...(since ? { unchanged_since: since } : {}) };
-    const response = await fetch(id ? `${boot.paths.root}/${id}/visual` : boot.paths.make, {
-      method: "POST",
-      headers: { "x-csrf-token": boot.formToken },
-      body: new URLSearchParams({ document: JSON.stringify(document), ...(isAuto ? { auto: "1" } : {}) }),
-    });
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") && !response.redirected;
-    if (!isJson) {
-      const { away, ended, gone, tooLarge } = t.problems;
-      const isAway = response.status >= 500 || response.status === 429;
-      const sentence = { 404: gone, 413: tooLarge }[response.status] ?? (isAway ? away : ended);
-      return store.set({ problems: [{ path: [], sentence }] });
+    const path = id ? `${boot.paths.root}/${id}/visual` : boot.paths.make;
+    const fields = { document: JSON.stringify(document), ...(isAuto ? { auto: "1" } : {}) };
+    const saved = await ask<Saved>(boot, path, new URLSearchParams(fields));
+    if (isProblem(saved)) {
+      const { status, problem, answer } = saved;
+      if (status === 409) return store.set({ conflict: answer as Conflict });
+      if (status === 400 && "errors" in (answer as object))
+        return store.set({ problems: problemsOf(answer as Refused), said: t.problems.title });
+      return store.set({ problems: [{ path: [], sentence: status === 404 ? t.problems.gone : problem }] });
     }
-    if (response.status === 409) return store.set({ conflict: (await response.json()) as Conflict });
-    if (!response.ok)
-      return store.set({ problems: problemsOf((await response.json()) as Refused), said: t.problems.title });
-    const saved = (await response.json()) as Saved;
     forget();
     kept = undefined;
     history.replaceState(null, "", saved.here);

@@ -1,6 +1,7 @@
 /** Puts an image into a block: at once as it is, then as a copy for the width in which it is shown. */
+import { isProblem } from "./ask.ts";
 import type { Boot } from "./boot.ts";
-import { type Crop, fitted, type Image, isProblem } from "./images.ts";
+import { type Crop, fitted, type Image } from "./images.ts";
 import { shownWidth } from "./shown-width.ts";
 import { designOf, type Store, setValue } from "./store.ts";
 import { getAt, type Path, parentOf, setAt } from "./tree.ts";

@@ -1,7 +1,7 @@
 /** Sends the mail as it stands to one address. */
 import { useState } from "preact/hooks";
 import { visual as t } from "../messages/visual.ts";
-import { postTo } from "./checking.ts";
+import { ask, isProblem } from "./ask.ts";
 import { useEditor, useStore } from "./context.ts";
 import { Dialog } from "./dialog.tsx";
 import { Labelled } from "./field.tsx";
@@ -20,10 +20,10 @@ function TestForm({ onClose }: { onClose(): void }) {
     event.preventDefault();
     setSending(true);
     setSentences([]);
-    const fields = { document: JSON.stringify(documentOf(content)), to, reader };
-    const answer = await postTo<{ sentences: string[] }>(boot, boot.paths.test, fields);
+    const fields = new URLSearchParams({ document: JSON.stringify(documentOf(content)), to, reader });
+    const answer = await ask<{ sentences: string[] }>(boot, boot.paths.test, fields);
     setSending(false);
-    setSentences(answer?.sentences ?? [t.problems.away]);
+    setSentences(isProblem(answer) ? [answer.problem] : answer.sentences);
   };
   return (
     <Dialog title={t.test.title} onClose={onClose}>

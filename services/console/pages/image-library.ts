@@ -2,12 +2,13 @@
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import type { RawResponse } from "../contract.ts";
+import { asJson } from "../json-answer.ts";
 import { type CompanyVisit, callIn, requireMay } from "../request.ts";
-import { asJson, jsonOrRefusal, offeredImage } from "./media.ts";
+import { jsonOrRefusal, offeredImage } from "./media.ts";
 
 type Media = ReturnsOf<"campaigns.getMedia">;
 
-/** HEIC is missing: no mail program and few browsers show it. */
+/** HEIC is missing: no email client and few browsers show it. */
 const SHOWN = ["png", "jpeg", "gif", "webp", "avif", "svg+xml"].map((type) => `image/${type}`);
 const PAGE_SIZE = 24;
 

@@ -5,6 +5,7 @@ import { invalid, isServiceError } from "../../lib/errors.ts";
 import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
+import { asJson } from "../json-answer.ts";
 import { listLink } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
@@ -98,14 +99,6 @@ export async function uploadFile(visit: CompanyVisit): Promise<Answer> {
     return show(visit, refusal.sentences, refusal.status);
   }
 }
-
-/** Answers the editors' scripts in JSON. */
-export const asJson = (value: unknown, status = 200): RawResponse => ({
-  status,
-  content_type: "application/json; charset=utf-8",
-  body: JSON.stringify(value),
-  headers: { "cache-control": "no-store" },
-});
 
 /** The work's result as JSON, or the sentences that say why it was refused. */
 export async function jsonOrRefusal(work: () => Promise<unknown>): Promise<RawResponse> {

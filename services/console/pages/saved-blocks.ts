@@ -2,9 +2,9 @@
 import type { ParamsOf } from "../../contracts.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import type { RawResponse } from "../contract.ts";
+import { asJson } from "../json-answer.ts";
 import { messages } from "../messages.ts";
 import { type CompanyVisit, callIn, requireMay } from "../request.ts";
-import { asJson } from "./media.ts";
 
 type Blocks = ParamsOf<"renderer.createSavedBlock">["blocks"];
 

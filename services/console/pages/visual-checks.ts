@@ -1,10 +1,11 @@
 /** Checks and test mails of what the visual editor has not saved yet, as JSON. */
 import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
+import { asJson } from "../json-answer.ts";
 import { messages } from "../messages.ts";
 import { type CompanyVisit, callIn } from "../request.ts";
 import { usualServer } from "./compose/from.ts";
-import { asJson, jsonOrRefusal } from "./media.ts";
+import { jsonOrRefusal } from "./media.ts";
 import { readerOf } from "./template-form.ts";
 import { documentOf } from "./visual-editor.ts";
 

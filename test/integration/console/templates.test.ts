@@ -1,6 +1,9 @@
 /** Templates and media in the console, as a browser without JavaScript sees them. */
+import jwt from "jsonwebtoken";
 import { query } from "../../../models/database/db.ts";
+import { messages } from "../../../services/console/messages.ts";
 import { STARTERS } from "../../../services/lib/design/starters/starters.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 import { type ConsoleBrowser, signIn } from "../../support/console-browser.ts";
@@ -335,6 +338,51 @@ test("a viewer reads templates and media, sees no form that writes, and is refus
   }
   expect((await viewer.send(path(`templates/${theirs}`), typed)).status).toBe(404);
   expect((await browser.open(at("templates"))).html).toContain("&lt;img src=x onerror=alert(1)&gt;");
+});
+
+test("scripts of the editors get each refusal as JSON with a sentence for people, also when the session has ended", async () => {
+  const mine = await newCompany(app);
+  const id = (await mine.api.post("/api/emails/templates/", { ...typed, template_type: "marketing" })).body.id;
+  const own = await signIn(app, mine);
+  await own.open(`/app/${mine.id}/templates`);
+  const fields = (more: object = {}) =>
+    new URLSearchParams({ form_token: own.token, document: JSON.stringify({ ...typed, design: null }), ...more });
+  const file = (size: number) => {
+    const form = new FormData();
+    form.append("form_token", own.token);
+    form.append("file", new File([Buffer.alloc(size, "a")], "a.png"));
+    return form;
+  };
+  const ask = async (path: string, body?: URLSearchParams | FormData) => {
+    const { status, answer } = await own.askJson(`/app/${mine.id}/${path}`, body);
+    return [status, answer.sentences?.join(" ") ?? answer.file?.join(" ") ?? answer.detail];
+  };
+  const unknown = "01a205d7-0000-7000-8000-000000000001";
+  const { ended } = messages.visual.problems;
+  expect(await ask(`media/${unknown}/original`)).toEqual([404, messages.problems.notFound]);
+  expect(await ask(`media/${unknown}/copy`, fields({ width: "100" }))).toEqual([404, messages.problems.notFound]);
+  expect(await ask(`templates/${id}/visual`, fields({ document: "x".repeat(1_100_000) }))).toEqual([
+    413,
+    expect.stringMatching(/too large|larger/),
+  ]);
+  expect(await ask("templates/media", file(0))).toEqual([400, "The submitted file is empty."]);
+  expect(await ask(`templates/${id}/visual`, fields({ form_token: "of another session" }))).toEqual([401, ended]);
+
+  await query("update memberships set role = 'viewer' where company_id = $1", [mine.id]);
+  for (const path of ["templates/visual-test", "templates/visual-check", `templates/${id}/visual`]) {
+    expect([path, ...(await ask(path, fields()))]).toEqual([path, 403, expect.stringMatching(/permission/)]);
+  }
+  expect(await ask("templates/media", file(10))).toEqual([403, expect.stringMatching(/permission/)]);
+
+  const { exp: _, ...claims } = jwt.decode(own.cookie.split("=")[1]!) as jwt.JwtPayload;
+  own.cookie = `fm_session=${jwt.sign({ ...claims, exp: claims.iat! - 60 }, keysFor("console")[0]!)}`;
+  for (const path of ["templates/visual-check", `templates/${id}/visual`, `media/${unknown}/copy`]) {
+    expect([path, ...(await ask(path, fields()))]).toEqual([path, 401, ended]);
+  }
+  expect(await ask("templates/media", file(10))).toEqual([401, ended]);
+  expect(await ask("media/library")).toEqual([401, ended]);
+  own.cookie = "";
+  expect((await ask("templates/media", file(10)))[0]).toBe(401);
 });
 
 test("plain text is saved as paragraphs and a list in the default layout, and previewed like that", async () => {

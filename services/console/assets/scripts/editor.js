@@ -112,9 +112,12 @@ async function upload(file) {
     const data = new FormData();
     data.append("form_token", form.elements.form_token.value);
     data.append("file", file);
-    const response = await fetch(form.dataset.images, { method: "POST", body: data });
+    const headers = { accept: "application/json" };
+    const response = await fetch(form.dataset.images, { method: "POST", body: data, headers });
     const answer = await response.json();
-    uploadState.textContent = response.ok ? "" : answer.sentences.join(" ");
+    const { ended, failed } = form.dataset;
+    const refusal = { 401: ended }[response.status] ?? (answer.sentences ?? answer.file)?.join(" ") ?? failed;
+    uploadState.textContent = response.ok ? "" : refusal;
     if (response.ok) insertImage(answer.url);
   } catch {
     uploadState.textContent = form.dataset.failed;

@@ -4,9 +4,9 @@
  */
 import { isUuid } from "../../../lib/ids.ts";
 import type { RawResponse } from "../../contract.ts";
+import { asJson } from "../../json-answer.ts";
 import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn } from "../../request.ts";
-import { asJson } from "../media.ts";
 import { starterOf, startersFor } from "../starters.ts";
 import { documentOf, editorPage, refused } from "../visual-editor.ts";
 import {
