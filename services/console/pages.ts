@@ -36,7 +36,7 @@ import {
 } from "./pages/campaign-operations.ts";
 import { campaignDomainsPage, failuresPage } from "./pages/campaign-outcomes.ts";
 import { recipientPage, recipientsPage } from "./pages/campaign-recipients.ts";
-import { campaignsPage, inTheAirPage } from "./pages/campaigns.ts";
+import { campaignsPage, sendingNowPage } from "./pages/campaigns.ts";
 import {
   companyPage,
   deleteCompany,
@@ -202,7 +202,7 @@ export const companyPages: Table<CompanyVisit> = {
   "setup/sample-data/remove": { form: removeSample },
   search: { page: searchPage },
   campaigns: { page: campaignsPage },
-  "campaigns/in-the-air": { page: inTheAirPage },
+  "campaigns/sending-now": { page: sendingNowPage },
   "campaigns/new": { page: newCampaignPage, form: createDraft },
   "campaigns/drafts": { page: draftsPage },
   "campaigns/drafts/:id": { page: checkPage },

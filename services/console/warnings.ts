@@ -9,6 +9,8 @@ import { timeOf } from "./times.ts";
 
 const t = messages.overview.warningsOf;
 
+const and = new Intl.ListFormat("en", { type: "conjunction" });
+
 interface Warning {
   text: string;
   /** Path below the company's path. */
@@ -30,10 +32,12 @@ const NEARLY = 0.8;
 
 const serverWarnings = (servers: Servers): Warning[] =>
   servers.flatMap(({ id, name, working, last_error, check_failures, bounce_mailbox }) => {
-    const names = [...new Set(check_failures.map((failure) => messages.domains.names[failure.name]))].join(", ");
+    const failing = [...new Set(check_failures.map((failure) => messages.domains.inSentence[failure.name]))];
     return [
       ...(working ? [] : [{ text: t.server(name, last_error ?? t.silent), path: `servers/${id}`, link: t.toServer }]),
-      ...(names === "" ? [] : [{ text: t.dns(name, names), path: `domains/${id}`, link: t.toDns }]),
+      ...(failing.length === 0
+        ? []
+        : [{ text: t.dns(name, and.format(failing), failing.length), path: `domains/${id}`, link: t.toDns }]),
       ...(bounce_mailbox?.last_error
         ? [{ text: t.mailbox(name, bounce_mailbox.last_error), path: `servers/${id}`, link: t.toServer }]
         : []),

@@ -49,7 +49,7 @@ const Finding = Type.Object({
     "The fault, and what readers notice.",
     "The text “Our offers” is hard to read: its contrast is 2.8:1 (#999999 on #ffffff), and 4.5:1 is needed.",
   ),
-  fix: Described(Type.String(), "How to mend it.", "Choose a darker or lighter color for the text or its background."),
+  fix: Described(Type.String(), "How to fix it.", "Choose a darker or lighter color for the text or its background."),
   path: Nullable(
     Type.String({
       description: "Path of the block in the design; null without a design, and for the whole mail.",
@@ -64,7 +64,7 @@ const Finding = Type.Object({
 
 export const TemplateCheck = Type.Object({
   warnings: Type.Array(Type.String(), {
-    description: "Warnings that saving would return.",
+    description: "Warnings that saving would return; the size is among the findings instead.",
     examples: [['The address "www.example.com" does not open from an email. Use "https://www.example.com" instead.']],
   }),
   size: Type.Integer({ description: "Size of the HTML in bytes.", examples: [18_240] }),

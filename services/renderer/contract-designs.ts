@@ -1,4 +1,4 @@
-/** What designs of a company share: saved blocks, and the action that makes all mails again. */
+/** Saved blocks that designs of a company share, and the action that makes all mails again. */
 import type { ServiceContract } from "../define.ts";
 import { MAX_BLOCKS } from "../lib/design/design.ts";
 import { BlockTree } from "../lib/design/shape.ts";

@@ -129,7 +129,7 @@ const MJML_DIFFERENCES = [
   "| a column in a section with padding at its sides, in Outlook | as wide as the section within its padding | as wide as without the padding |",
   "| `mj-image` with a `width` over its column's | narrowed to the column | in Outlook as wide as it says |",
   "| MJML's own fonts and icons of social networks | loaded from other companies' servers | a font is loaded if `mj-font` names it; networks without `src` are named in words |",
-  "| columns in the new Outlook and other programs without media queries | below each other | beside each other |",
+  "| columns in the new Outlook and other clients without media queries | below each other | beside each other |",
   "| widths that are not whole pixels | cut off | with decimals, in percent with six of them |",
   "| a web font that only HTML or `mj-style` names | loaded | loaded by `mj-font` and an attribute `font-family` that names it |",
   "| a second `mj-carousel`, or `mj-navbar` with `hamburger` | works | an error |",

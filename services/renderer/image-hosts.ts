@@ -1,4 +1,4 @@
-/** Images from the media files have the host of the mail's links: mail programs and filters trust one domain more. */
+/** Images from the media files have the host of the mail's links: email clients and filters trust one domain more. */
 import { config } from "../lib/config.ts";
 import { linksBase } from "../lib/links-base.ts";
 

@@ -14,7 +14,7 @@ export type Input = Partial<Static<(typeof contract)["createTemplate"]["params"]
 type Before = Pick<Template, "body" | "templateMode" | "inlineCss" | "design" | "markdown">;
 const NOTHING: Before = { body: "", templateMode: "basic", inlineCss: false, design: null, markdown: null };
 
-/** What a body is made from, by the request's field. */
+/** Source of a body, by the request's field. */
 type Source = { field: "design"; value: DesignTree } | { field: "markdown"; value: string };
 
 const NAMES = { design: "design", markdown: "Markdown" } as const;

@@ -130,7 +130,7 @@ const described = (name: string, { perSecond, serviceMs, postgresMs }: Run) =>
 async function pollCost(url: string, company: string, cookie: string): Promise<void> {
   const ask = async () => {
     const headers = { cookie, "x-poll": "1", "hx-request": "true" };
-    const answer = await fetch(`${url}/app/${company}/campaigns/in-the-air`, { headers });
+    const answer = await fetch(`${url}/app/${company}/campaigns/sending-now`, { headers });
     if (answer.status !== 200) throw new Error(`A refresh: ${answer.status}`);
     await answer.arrayBuffer();
   };
@@ -140,7 +140,7 @@ async function pollCost(url: string, company: string, cookie: string): Promise<v
   const { service: serviceUs = 0, postgres: postgresUs = 0 } = used();
   const ms = (serviceUs + postgresUs) / 1_000 / polls;
   console.log(
-    `a refresh of the campaigns in the air: ${ms.toFixed(1)} ms of CPU, every 5 s ${((100 * ms) / POLL_EVERY_MS).toFixed(2)} % of a core`,
+    `a refresh of the campaigns that are sending: ${ms.toFixed(1)} ms of CPU, every 5 s ${((100 * ms) / POLL_EVERY_MS).toFixed(2)} % of a core`,
   );
 }
 

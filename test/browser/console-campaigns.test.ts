@@ -116,7 +116,7 @@ const PAGES = (): Record<string, string> => ({
   overview: "",
   list: "campaigns",
   "list-empty": "campaigns?search=nothing",
-  "in-the-air": "campaigns/in-the-air",
+  "sending-now": "campaigns/sending-now",
   done: `campaigns/${done}`,
   recipients: `campaigns/${done}/recipients`,
   recipient: `campaigns/${done}/recipient?email=ann%40one.example`,

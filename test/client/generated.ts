@@ -3808,7 +3808,7 @@ export interface Operations {
       };
     };
     answer: {
-      /** Warnings that saving would return. */
+      /** Warnings that saving would return; the size is among the findings instead. */
       warnings: string[];
       /** Size of the HTML in bytes. */
       size: number;
@@ -3822,7 +3822,7 @@ export interface Operations {
         severity: "error" | "warning";
         /** The fault, and what readers notice. */
         message: string;
-        /** How to mend it. */
+        /** How to fix it. */
         fix: string;
         /** Path of the block in the design; null without a design, and for the whole mail. */
         path: string | null;

@@ -1,4 +1,4 @@
-/** What a block is called in the outline and for screen readers. */
+/** Names of blocks in the outline and for screen readers. */
 import { isKind } from "../../lib/design/blocks/fields.ts";
 import { type Block, isSection } from "../../lib/design/design.ts";
 import type { RichText } from "../../lib/design/fields.ts";

@@ -1,4 +1,4 @@
-/** What the page gives the editor. */
+/** Data that the page gives the editor. */
 import type { Brand } from "../../lib/design/brand.ts";
 import type { Block, Design } from "../../lib/design/design.ts";
 

@@ -35,7 +35,7 @@ function fitting(fields: Fields, given: Values): Values {
   return Object.fromEntries(entries);
 }
 
-/** What of a pasted value is a block; unknown kinds and settings are dropped. */
+/** Blocks in a pasted value; unknown kinds and settings are dropped. */
 function blockFrom(value: unknown): Block | undefined {
   if (!isObject(value) || typeof value.type !== "string") return undefined;
   const { type } = value;

@@ -1,4 +1,4 @@
-/** What menus, keys and dragging do to blocks: each changes the tree, selects the result and says it to screen readers. */
+/** Commands of menus, keys and dragging: each changes the tree, selects the result and announces it to screen readers. */
 import { type Block, type Design, isSection } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
 import type { SavedBlock } from "./boot.ts";

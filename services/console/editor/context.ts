@@ -1,4 +1,4 @@
-/** What every part of the editor shares. */
+/** State and settings that all parts of the editor share. */
 
 import { createContext } from "preact";
 import { useContext, useEffect, useReducer, useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** Which part of an image is kept, by its shape, its size and its place. */
+/** Computes the part of an image that is kept from its shape, size and position. */
 import type { Crop } from "./images.ts";
 
 export interface Size {

@@ -50,7 +50,7 @@ function mayDrop(store: Store, element: HTMLElement, list: HTMLElement, event: P
   return fits(wrapped(block, path), path);
 }
 
-/** Where the dragged element was, to put it back. */
+/** Place of the dragged element before the drag, to put it back. */
 interface Home {
   parent: Node;
   next: Node | null;

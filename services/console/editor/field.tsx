@@ -1,4 +1,4 @@
-/** What all fields of settings share. */
+/** Label, hint and error of all fields of settings. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { Field } from "../../lib/design/fields.ts";

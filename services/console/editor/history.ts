@@ -3,7 +3,7 @@ export interface History<T> {
   past: readonly T[];
   now: T;
   future: readonly T[];
-  /** What the last change was about, and when. */
+  /** Subject and time of the last change. */
   about: string;
   atMs: number;
 }

@@ -1,4 +1,4 @@
-/** What a save was refused for, who else saved, and a draft that came back. */
+/** Notices of a refused save, of a save by somebody else, and of a restored draft. */
 import { visual as t } from "../messages/visual.ts";
 import { useEditor, useStore } from "./context.ts";
 import { blockOnWay } from "./document.ts";

@@ -13,9 +13,9 @@ import { select, setValue } from "./store.ts";
 import type { Path } from "./tree.ts";
 
 interface Props {
-  /** Of the block. */
+  /** Path of the block. */
   block: Path;
-  /** Of the object that has the text. */
+  /** Path of the object that has the text. */
   path?: Path;
   name: string;
   value: RichText | string;

@@ -6,7 +6,7 @@ import { allBlocks, blockAt, emptyDesign } from "./document.ts";
 import { begin, changed, type History, redone, undone } from "./history.ts";
 import { isSame, type Path, setAt } from "./tree.ts";
 
-/** What one step of undo brings back. */
+/** State that one step of undo restores. */
 export interface Content {
   design: Design;
   mail: Mail;

@@ -173,7 +173,7 @@ export const newCampaign = {
   findPerson: "Find a person",
   look: "View",
   looks: { desktop: "Computer", phone: "Phone", dark: "Dark", text: "Text only" },
-  darkHint: "As email apps show it that use the email’s own dark colours.",
+  darkHint: "As shown by email clients that use the email’s own dark colours.",
   show: "Show",
   shownSubject: "Subject",
   noPreview: "Nothing to show yet.",

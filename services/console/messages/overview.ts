@@ -7,9 +7,9 @@ export const overview = {
     n === 1 ? "One more step to your first campaign." : `${n} more steps to your first campaign.`,
   lastSent: (name: string, sent: string, opened: string) => `“${name}” reached ${sent}. ${opened} opened it.`,
   everything: "Your campaigns and subscribers at a glance.",
-  inTheAir: "Sending now",
-  allInTheAir: (n: string) => `All ${n}`,
-  noneInTheAir: "No campaign is being sent.",
+  sendingNow: "Sending now",
+  allSendingNow: (n: string) => `All ${n}`,
+  noneSendingNow: "No campaign is being sent.",
   comingUp: "Coming up",
   noneComingUp: "No campaign is scheduled.",
   recipients: (n: string) => `${n} recipients`,
@@ -20,7 +20,8 @@ export const overview = {
     silent: "No answer.",
     server: (name: string, says: string) =>
       `The mail server “${name}” doesn’t accept emails. They wait and are sent as soon as it does. It said: ${says}`,
-    dns: (name: string, checks: string) => `Emails from “${name}” may land in spam: ${checks} fails.`,
+    dns: (name: string, checks: string, n: number) =>
+      `Emails from “${name}” may land in spam: the ${checks} ${n === 1 ? "check fails" : "checks fail"}.`,
     mailbox: (name: string, says: string) => `The bounce mailbox of “${name}” can’t be read. It said: ${says}`,
     bounced: (rate: string) =>
       `${rate} of your emails bounced in the last 30 days. Above 5 % mailbox providers start to reject a sender. Check where the addresses come from.`,

@@ -176,6 +176,15 @@ export const domains = {
     links: "Links",
     bounce_address: "Bounce address",
   },
+  inSentence: {
+    spf: "SPF",
+    dkim: "DKIM",
+    dmarc: "DMARC",
+    alignment: "alignment",
+    mx: "MX",
+    links: "link",
+    bounce_address: "bounce address",
+  },
   about: {
     spf: "Which servers may send for the domain",
     dkim: "The key that signs your email",

@@ -38,7 +38,7 @@ export const templates = {
   bodyHint:
     "Type [[ to choose a variable. Ctrl+F searches. Tab indents; to leave the field with the keyboard, press Escape, then Tab.",
   inline: "Inline CSS",
-  inlineHint: "Some email apps ignore style sheets.",
+  inlineHint: "Some email clients ignore style sheets.",
   text: "Text part",
   textHint: "For readers without HTML. Leave blank to derive it from the content.",
   save: "Save",

@@ -41,7 +41,7 @@ async function audienceOf(visit: CompanyVisit, { list_id, segment_id }: Campaign
   }
 }
 
-/** What a report says after the status: to whom, and how long it took. */
+/** Summary of a report after the status: audience and duration. */
 async function storyOf(visit: CompanyVisit, campaign: Campaign) {
   const { started_at, finished_at } = campaign;
   const took = started_at && finished_at ? Date.parse(finished_at) - Date.parse(started_at) : null;

@@ -38,27 +38,27 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-const MAX_IN_THE_AIR = 20;
+const MAX_SENDING_NOW = 20;
 
 /** Returns campaigns that are being sent or wait for a sender. */
-export async function campaignsInTheAir(visit: CompanyVisit) {
-  const params = { page_size: MAX_IN_THE_AIR };
+export async function campaignsSendingNow(visit: CompanyVisit) {
+  const params = { page_size: MAX_SENDING_NOW };
   // Read in the order of the statuses, so that a campaign that starts in between is in the second list.
   const pending = await callIn(visit, "campaigns.list", { status: "pending", ...params });
   const sending = await callIn(visit, "campaigns.list", { status: "sending", ...params });
   const byId = new Map([...pending.results, ...sending.results].map((campaign) => [campaign.id, campaign]));
   return {
-    campaigns: [...byId.values()].toReversed().slice(0, MAX_IN_THE_AIR),
+    campaigns: [...byId.values()].toReversed().slice(0, MAX_SENDING_NOW),
     count: pending.count + sending.count,
     path: companyPath(visit, "campaigns"),
   };
 }
 
 /** Separate page with which the overview refreshes its section. */
-export async function inTheAirPage(visit: CompanyVisit): Promise<Answer> {
+export async function sendingNowPage(visit: CompanyVisit): Promise<Answer> {
   return {
-    view: "in-the-air",
-    title: messages.overview.inTheAir,
-    values: { inTheAir: await campaignsInTheAir(visit) },
+    view: "sending-now",
+    title: messages.overview.sendingNow,
+    values: { sendingNow: await campaignsSendingNow(visit) },
   };
 }

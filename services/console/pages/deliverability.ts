@@ -90,7 +90,7 @@ interface ShowOptions {
 
 type Check = ReturnsOf<"smtp-sender.deliverability">["checks"][number];
 
-/** What a check's result means for the sender's emails. */
+/** Meaning of a check's result for the sender's emails. */
 function meaningOf({ name, status }: Pick<Check, "name" | "status">): string {
   if (status === "unknown") return t.noAnswer;
   return messages.newCampaign.dns[name][status === "pass" ? "good" : "bad"];

@@ -15,7 +15,7 @@ import {
 } from "../request.ts";
 import { warningsOf } from "../warnings.ts";
 import { withStates } from "./campaign-outcome.ts";
-import { campaignsInTheAir } from "./campaigns.ts";
+import { campaignsSendingNow } from "./campaigns.ts";
 import { firstSteps, sampleOf } from "./setup.ts";
 
 const t = messages.overview;
@@ -91,11 +91,11 @@ function changeOf(now: Totals, before: Totals, part: "opens" | "clicks") {
 
 export async function companyHome(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const few = { page_size: 5 };
-  const [both, servers, sample, inTheAir, scheduled, recent] = await Promise.all([
+  const [both, servers, sample, sendingNow, scheduled, recent] = await Promise.all([
     callIn(visit, "tracking.companyStats", { days: 2 * DAYS }),
     callIn(visit, "smtp-sender.listConfigs", ALL),
     callIn(visit, "accounts.getSampleData", { id: visit.company.id }),
-    campaignsInTheAir(visit),
+    campaignsSendingNow(visit),
     callIn(visit, "campaigns.list", { ...few, status: "scheduled", ordering: "scheduled_for" }),
     callIn(visit, "campaigns.list", few),
   ]);
@@ -121,14 +121,14 @@ export async function companyHome(visit: CompanyVisit, errors: Errors = {}): Pro
       totals,
       changes: { opens: changeOf(totals, before, "opens"), clicks: changeOf(totals, before, "clicks") },
       plots: plotsOf(stats),
-      inTheAir,
+      sendingNow,
       scheduled: scheduled.results,
       recent: await withStates(visit, finished),
       // The list of first steps ends with the first campaign.
       steps: isNew ? steps : [],
       stepsDone: steps.filter(({ done }) => done).length,
       isNew,
-      isQuiet: isNew && inTheAir.campaigns.length + scheduled.results.length === 0,
+      isQuiet: isNew && sendingNow.campaigns.length + scheduled.results.length === 0,
       newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,
       warnings: needsLook,
     },

@@ -30,18 +30,16 @@ export const typedOf = (form: Record<string, string>): Typed => ({
   template_type: TYPES.find((one) => one === form.template_type) ?? "marketing",
 });
 
-function bodyOf({ template_mode, body }: Typed): Pick<Content, "body" | "markdown" | "template_mode"> {
-  if (template_mode === "markdown") return { markdown: body };
-  return { template_mode, body: template_mode === "mjml" ? body : htmlOfTyped(body) };
-}
-
 /** Converts the form to API parameters: empty fields are unset, and plain text becomes HTML. */
-export const contentOf = ({ template_mode, body, ...typed }: Typed) => ({
-  ...typed,
-  ...bodyOf({ template_mode, body, ...typed }),
-  preheader: typed.preheader === "" ? null : typed.preheader,
-  text_body: typed.text_body.trim() === "" ? null : typed.text_body,
-});
+export function contentOf({ template_mode, body, preheader, text_body, ...typed }: Typed) {
+  const html = template_mode === "mjml" ? body : htmlOfTyped(body);
+  return {
+    ...typed,
+    ...(template_mode === "markdown" ? { markdown: body } : { template_mode, body: html }),
+    preheader: preheader === "" ? null : preheader,
+    text_body: text_body.trim() === "" ? null : text_body,
+  };
+}
 
 /** Replaces other products' placeholders with ours and repairs links in the text fields. */
 export async function convertedOf(visit: CompanyVisit, typed: Typed) {

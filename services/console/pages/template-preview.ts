@@ -94,7 +94,8 @@ export const findingsOf = ({ subject, html, warnings }: Omit<Rendered, "text">, 
 async function faultsOf(visit: CompanyVisit, { subject, html }: Rendered): Promise<Findings["faults"]> {
   if (!may(visit, "renderer.checkTemplate")) return [];
   const { findings } = await callIn(visit, "renderer.checkTemplate", { subject, body: asText(html), quick: true });
-  return findings;
+  // The preview warns of its size.
+  return findings.filter(({ kind }) => kind !== "weight");
 }
 
 /** Returns findings and mail of the current form as a part of a page. */

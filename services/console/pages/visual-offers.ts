@@ -1,4 +1,4 @@
-/** What the visual editor offers: the company's brand, and variables with a value of some reader. */
+/** Offers of the visual editor: the company's brand, and variables with a value of some reader. */
 
 import { brandOf } from "../../lib/branding/brand-of.ts";
 import type { Brand } from "../../lib/design/brand.ts";
@@ -7,7 +7,7 @@ import { type CompanyVisit, callIn } from "../request.ts";
 
 const MAX_PEOPLE = 20;
 const MAX_SAMPLE = 40;
-/** What a tag can hold. */
+/** Names that a tag can hold. */
 const IS_VARIABLE = /^[\p{L}\p{N}_][\p{L}\p{N}_. -]*$/u;
 const SAMPLES = { first_name: "Ann", last_name: "Example", email: "ann@example.com" };
 

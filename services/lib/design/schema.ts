@@ -20,7 +20,7 @@ const LANGUAGE = {
 const strict = { type: "object", additionalProperties: false } as const;
 const ref = (name: string) => ({ $ref: `#/$defs/${name}` });
 
-/** What a setting means, by its name: a name means the same in every kind of block. */
+/** Meaning of a setting by its name, which is the same in every kind of block. */
 const ABOUT: Record<string, string> = {
   align: "Alignment.",
   alt: "What the image shows, for people who do not see it. Empty: decoration.",
@@ -109,7 +109,7 @@ const properties = (fields: Fields) =>
     ]),
   );
 
-/** What an object of this `type` is. */
+/** Description of an object of this `type`. */
 const KINDS: Record<string, string> = {
   bold: "Bold text.",
   break: "Line break.",

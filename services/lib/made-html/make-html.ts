@@ -1,6 +1,6 @@
 /**
- * Makes the HTML to send from a body: compiles MJML, renders Markdown, or inlines CSS. Runs once in a worker thread when the body is
- * saved or sent, and is stored, so that it costs nothing per email.
+ * Makes the HTML to send from a body: compiles MJML, renders Markdown, or inlines CSS. Runs once in a worker thread when
+ * the body is saved or sent; the result is stored, so that it costs nothing per email.
  */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";

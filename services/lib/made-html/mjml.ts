@@ -6,8 +6,8 @@
 import { compileTemplate, lineAndColumn } from "../template/compile.ts";
 import type { TemplateError } from "../template/lexer.ts";
 import { TagsAside } from "../template/tags-aside.ts";
+import { corrected, roleMark, withRoles } from "./corrected.ts";
 import { withInlinedCss } from "./inline-css.ts";
-import { mended, roleMark, withRoles } from "./mended.ts";
 import { type MjmlOutline, mjmlOutlineOf } from "./mjml-outline.ts";
 import { mrmlOf } from "./mrml.ts";
 
@@ -136,7 +136,7 @@ export function htmlOfMjml(template: string): MadeHtml {
       : placed([{ sentence, at: tags.positionOf(positionOf(at)) }], template);
   }
   // lang="und" (unknown) is removed, so that email clients and screen readers detect the language.
-  const content = mended(result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', ""));
+  const content = corrected(result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', ""));
   const lost = lostFrom(tags, tags.withParts(content) + inlineCss);
   if (lost) return { errors: [`${lost} is not allowed in this place: MJML would leave it out.`] };
   const html = withRoles(tags.restored(content));

@@ -1,7 +1,7 @@
 /** Loads mrml, the MJML compiler: WebAssembly without access to files or network. For worker threads only. */
 import { createRequire } from "node:module";
 import type { ToHtmlResult } from "mrml";
-import { RENDER_OPTIONS } from "./mended.ts";
+import { RENDER_OPTIONS } from "./corrected.ts";
 
 const require = createRequire(import.meta.url);
 

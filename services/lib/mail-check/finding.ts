@@ -26,9 +26,9 @@ export interface Finding {
   rule: string;
   /** An error keeps some readers from reading or using the mail; a warning makes it worse for them. */
   severity: "error" | "warning";
-  /** What is wrong, and what readers notice. */
+  /** The fault, and what readers notice. */
   message: string;
-  /** How to mend it. */
+  /** How to fix it. */
   fix: string;
   /** Path of the block in the design; null without one. */
   path: string | null;

@@ -1,4 +1,4 @@
-/** What readers see if their email client lacks a feature, and what to write instead. */
+/** Effects of a missing feature for readers, and advice on what to write instead. */
 import { CLIENT_NAMES, type Finding, type MailClient } from "./finding.ts";
 
 type Severity = Finding["severity"];

@@ -29,12 +29,12 @@ export function textWarnings({ subject, preheader, body, textBody }: Texts): str
   const warnings = foreignWarnings([subject, preheader, html, textBody].filter(Boolean).join("\n"));
   if (isMjml(html)) {
     warnings.push(
-      "The body is MJML, which mail programs cannot show. Save it as a template with the template_mode `mjml`.",
+      "The body is MJML, which email clients cannot show. Save it as a template with the template_mode `mjml`.",
     );
   }
   if (isTypedText(html) && html.trim().includes("\n")) {
     warnings.push(
-      "The body has no HTML tags, so mail programs show all its lines as one paragraph. Use <p> for paragraphs and <br> for line breaks.",
+      "The body has no HTML tags, so email clients show all its lines as one paragraph. Use <p> for paragraphs and <br> for line breaks.",
     );
   }
   return warnings;

@@ -84,7 +84,8 @@ export async function checkTemplate(
     const { links } = await pageBodies(companyId, source);
     const [ofMail, warnings, checked, spam] = await Promise.all([
       findingsIn(companyId, marked ?? body),
-      templateWarnings(companyId, { facts, htmlBytes: size, isTransactional: false }),
+      // The size is a finding.
+      templateWarnings(companyId, { facts, htmlBytes: 0, isTransactional: false }),
       quick ? [] : checkLinks(companyId, [...links.filter(isWholeAddress), ...facts.images], end),
       quick ? null : scoreOrNull(companyId, { subject, body }, onFilterFailure),
     ]);

@@ -48,8 +48,8 @@ export function spamFindings(spam: SpamScore | null): Finding[] {
       message: `The spam filter gives ${spam.score.toFixed(1)} points; from ${MANY_POINTS} on many filters treat a mail as spam.`,
       fix:
         worst.length > 0
-          ? `Mend what counts most: ${worst.join("; ")}.`
-          : "Write it plainer, and check the sender's DNS records.",
+          ? `Fix the worst first: ${worst.join("; ")}.`
+          : "Write more plainly, and check the sender's DNS records.",
       path: null,
       clients: [],
     },

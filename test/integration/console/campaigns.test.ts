@@ -395,11 +395,11 @@ test("the page of a running campaign has a stream authorised by the session cook
   isHeld = true;
   const other = await signIn(app, company);
   const receivers = Array.from({ length: 60 }, (_, n) => ({ email: `u${n}@example.com` }));
-  const id = await custom("In the air", receivers);
+  const id = await custom("Spring sale", receivers);
   const { html } = await browser.open(at(id));
   expect(html).toContain(`data-live="${at(id)}/progress"`);
   expect((await browser.open(`/app/${company.id}`)).html).toContain(at(id));
-  expect((await browser.open(at("in-the-air"))).html).toContain(">In the air<");
+  expect((await browser.open(at("sending-now"))).html).toContain(">Spring sale<");
 
   expect((await watch(id, "")).status).toBe(401);
   expect((await watch(id, "fm_session=forged")).status).toBe(401);
@@ -417,7 +417,7 @@ test("the page of a running campaign has a stream authorised by the session cook
   isHeld = false;
   expect(await mine.closed).toBe(true);
   expect(mine.events.at(-1)).toMatchObject({ name: "end", status: "completed", sent_count: 60 });
-  expect((await browser.open(at("in-the-air"))).html).toContain("No campaign is being sent.");
+  expect((await browser.open(at("sending-now"))).html).toContain("No campaign is being sent.");
 });
 
 test("a page that refreshes itself does not keep the session alive", async () => {
@@ -426,7 +426,7 @@ test("a page that refreshes itself does not keep the session alive", async () =>
   const older = jwt.sign({ ...claims, iat: iat! - 600 }, keysFor("console")[0]!);
   const ask = async (headers: Record<string, string>) => {
     const cookie = `${name}=${older}`;
-    const answer = await fetch(`${app.url}${at("in-the-air")}`, { headers: { cookie, ...headers } });
+    const answer = await fetch(`${app.url}${at("sending-now")}`, { headers: { cookie, ...headers } });
     expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
     return answer.headers.has("set-cookie");
   };

@@ -244,6 +244,8 @@ test("a design is checked like a body, and each link names its place in the tree
   expect((await check({ body: '<img src="https://a.example/a.png">', quick: true })).body.findings).toMatchObject([
     { rule: "alt", path: null },
   ]);
+  const long = (await check({ body: `<p lang="en">${"a ".repeat(60_000)}[[unsubscribe_url]]</p>`, quick: true })).body;
+  expect(JSON.stringify(long).match(/Gmail shows the first 102 KB/g)).toHaveLength(1);
   expect((await check({ design: inColumn({ type: "heading", text: 5 }) })).body).toEqual({
     design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."],
   });

@@ -169,7 +169,11 @@ describe("warnings", () => {
       ],
     };
     expect(paths({ ...calm, servers: [failing, checked] })).toEqual([`servers/${server.id}`, `domains/${server.id}`]);
-    expect(warningsOf({ ...calm, servers: [checked] })[0]!.text).toContain("SPF fails");
+    expect(warningsOf({ ...calm, servers: [checked] })[0]!.text).toContain("the SPF check fails");
+    const three = (["mx", "links", "bounce_address"] as const).map((name) => ({ name, help: "…" }));
+    expect(warningsOf({ ...calm, servers: [{ ...checked, check_failures: three }] })[0]!.text).toContain(
+      "the MX, link, and bounce address checks fail",
+    );
     expect(paths({ ...calm, days: [{ ...day, bounced: 51 }] })).toEqual(["recipient-domains"]);
     expect(paths({ ...calm, days: [{ ...day, complained: 4 }] })).toEqual(["bounces?result=complained"]);
     const nearly = { ...plan, usage: { ...plan.usage, emails_per_month: 800 } };

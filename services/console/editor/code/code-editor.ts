@@ -14,7 +14,7 @@ import { look } from "./look.ts";
 import { variables } from "./variables.ts";
 import { setWrong, wrongLines } from "./wrong-lines.ts";
 
-/** What scripts of the page may do; positions count characters of the textarea's value. */
+/** Commands for scripts of the page; positions count characters of the textarea's value. */
 export interface CodeEditor {
   focus(): void;
   select(start: number, end: number): void;

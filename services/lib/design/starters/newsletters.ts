@@ -165,7 +165,7 @@ export const newsletters: Starter[] = [
     id: "product-update",
     kind: "marketing",
     name: "Product update",
-    about: "What is new, what got better and what was mended.",
+    about: "What is new, what got better and what was fixed.",
     subject: "What's new in version 2.4",
     preheader: "Faster search, a calendar, and twelve fixes.",
     design: marketing(
@@ -176,7 +176,7 @@ export const newsletters: Starter[] = [
         list("checks", "A calendar for everything with a date", "Search that forgives typing errors"),
         heading("Better", "2"),
         list("checks", "Lists open twice as fast", "Texts are easier to read on phones"),
-        heading("Mended", "2"),
+        heading("Fixed", "2"),
         list("bullets", "Times were an hour off in one time zone", "A long name could hide the button"),
         button("Try it", `${SITE}/app`),
       ),

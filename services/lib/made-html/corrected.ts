@@ -1,6 +1,6 @@
 /**
- * Corrects the HTML of mrml: tables that name a role, icons and fonts that readers' programs would fetch from strangers,
- * and columns in programs without media queries, such as the new Outlook.
+ * Corrects the HTML of mrml: tables that name a role, icons and fonts that readers' email clients would fetch from strangers,
+ * and columns in clients without media queries, such as the new Outlook.
  */
 
 /** Address of MJML's own icons in the HTML, in place of their server's. */
@@ -17,7 +17,7 @@ export const roleMark = (name: string, tag: string): string => {
   return role ? `<!--role ${role}-->` : "";
 };
 
-/** Requires the contents of tables, unlike `mended`. */
+/** Requires the contents of tables, unlike `corrected`. */
 export const withRoles = (html: string): string => html.replace(MARKED_TABLE, '<table role="$2" $1>');
 
 const ICON_CELL = new RegExp(
@@ -49,7 +49,7 @@ const WIDE = /@media only screen and \(min-width:(\d+)px\) \{((?: \.mj-column-[\
 const COLUMN_RULE = /\.(mj-column-[\w-]+) \{ width:([\d.]+(?:%|px))/g;
 const COLUMN = /(class="[^"]*\b(mj-column-[\w-]+)[^"]*" style="[^"]*;)width:100%;"/g;
 
-/** Programs without media queries show columns side by side, all others stack them on phones. */
+/** Email clients without media queries show columns side by side, all others stack them on phones. */
 function withColumns(html: string): string {
   const [media, breakpoint, rules] = WIDE.exec(html) ?? [];
   if (!media) return html;
@@ -64,4 +64,4 @@ function withColumns(html: string): string {
     );
 }
 
-export const mended = (html: string): string => withColumns(withoutIcons(html));
+export const corrected = (html: string): string => withColumns(withoutIcons(html));
