@@ -35,6 +35,7 @@ export interface Filled {
     | "tested"
     | "scheduled"
     | "draft"
+    | "versions"
     | "template"
     | "changed"
     | "list"
@@ -245,12 +246,27 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
   const better = { subject: "Hello again", body: BODY.replace("Hello", "Good evening") };
   await company.api.patch(`${API}/templates/${changed}/`, better);
   const draft = await make("/drafts/", { name: "January programme", kind: "to-list", body: { list_id: list } });
+  const designed = (text: string) => ({
+    subject: text,
+    design: {
+      version: 1,
+      blocks: [{ type: "section", columns: [{ blocks: [{ type: "heading", text }, { type: "footer" }] }] }],
+    },
+  });
+  const content = designed("Six books for long evenings");
+  const variants = [{ percent: 50 }, { percent: 50, content: designed("What to read by the fire this winter") }];
+  const versions = await make("/drafts/", {
+    name: "Two ways to say it",
+    kind: "to-list",
+    body: { list_id: list, smtp_config_id: server, content, variants },
+  });
   await history(company, sent);
   const ids = {
     sent,
     tested,
     scheduled,
     draft,
+    versions,
     template,
     changed,
     list,

@@ -97,12 +97,13 @@ export const draftVisualPage = ofDraft(async (visit, draft): Promise<Answer> => 
   const { from } = visit.query;
   const start: Body | undefined = from === FIRST ? await contentOfFirst(visit, draft) : { ...starterOf(from) };
   const textOf = (field: "subject" | "preheader") => textIn(content, field) || textIn(start ?? {}, field);
-  return editorPage(visit, nameOf(name, version), {
+  const title = nameOf(name, version);
+  return editorPage(visit, title, {
     isCampaign: true,
     id: place.id,
     seen: updated_at,
     mail: {
-      name,
+      name: title,
       subject: textOf("subject"),
       preheader: textOf("preheader"),
       template_type: body.is_transactional === true ? "transactional" : "marketing",
