@@ -6,13 +6,14 @@ import { escapeHtml } from "../lib/escape-html.ts";
 import { readableName } from "../lib/readable-name.ts";
 import { CONSOLE_COOKIE, formToken, OPERATOR_COOKIE } from "../lib/tokens/console-session.ts";
 import { iconName, iconsName, scriptNames, styleName, visualStyleName } from "./assets.ts";
+import { browserWords } from "./browser-words.ts";
 import { isForOperators, type RawResponse } from "./contract.ts";
 import { helpOf } from "./help.ts";
 import { listLink } from "./list-link.ts";
 import { messages } from "./messages.ts";
 import { type Navigation, navigationOf, operatorNavigation, ownNavigation } from "./navigation.ts";
 import type { Answer, CompanyVisit, KeptForm, OperatorVisit, PersonVisit, Visit } from "./request.ts";
-import { agoOf, timeOf } from "./times.ts";
+import { agoOf, shortOf, timeOf } from "./times.ts";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
   autoescape: true,
@@ -48,7 +49,8 @@ environment.addFilter("ago", (iso: string | null) => {
   return new nunjucks.runtime.SafeString(text);
 });
 /** Formats a clock time without a zone, for campaigns sent in the recipients' time zones. */
-environment.addFilter("anywhere", (iso: string) => iso.slice(0, 16).replace("T", " "));
+environment.addFilter("anywhere", shortOf);
+environment.addFilter("browser", browserWords);
 environment.addFilter("readable", readableName);
 environment.addFilter("clock", (iso: string) => `${iso.slice(11, 19)} UTC`);
 

@@ -1,4 +1,6 @@
 /** Builds a series without gaps from hourly counts: by hour for the first days, then by day, then by week. */
+import { shortOf } from "./times.ts";
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
@@ -15,7 +17,7 @@ interface Hit {
 
 interface Timeline {
   step: "hour" | "day" | "week";
-  /** Start of each period, in the time zone of the counts. */
+  /** Start of each period in the time zone of the counts, as pages show it. */
   dates: string[];
   opens: number[];
   clicks: number[];
@@ -28,10 +30,8 @@ const stepFor = (spanMs: number): [Timeline["step"], number] => {
 
 const msOf = ({ clock }: Hit): number => Date.parse(`${clock}Z`);
 
-const dateOf = (atMs: number, step: Timeline["step"]): string => {
-  const text = new Date(atMs).toISOString();
-  return step === "hour" ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
-};
+const dateOf = (atMs: number, step: Timeline["step"]): string =>
+  shortOf(new Date(atMs).toISOString().slice(0, step === "hour" ? 16 : 10));
 
 /** `hits` must be sorted by time; returns undefined if there are none. Weeks begin on the weekday of the first one. */
 export function timelineOf(hits: readonly Hit[]): Timeline | undefined {

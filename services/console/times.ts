@@ -2,17 +2,16 @@
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Formats as "2026-12-01 09:00" in a zone; in UTC if PostgreSQL knows the zone and Node does not. */
+/** Formats as "1 Dec 2026, 09:00" in a zone; in UTC if PostgreSQL knows the zone and Node does not. */
 function formatOf(zone: string): Intl.DateTimeFormat {
   const existing = formats.get(zone);
   if (existing) return existing;
-  const options = { dateStyle: "short", timeStyle: "short", timeZone: zone } as const;
+  const options = { dateStyle: "medium", timeStyle: "short", timeZone: zone } as const;
   let format: Intl.DateTimeFormat;
   try {
-    // The Swedish format is that of ISO 8601.
-    format = new Intl.DateTimeFormat("sv-SE", options);
+    format = new Intl.DateTimeFormat("en-GB", options);
   } catch {
-    format = new Intl.DateTimeFormat("sv-SE", { ...options, timeZone: "UTC" });
+    format = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" });
   }
   formats.set(zone, format);
   return format;
@@ -21,7 +20,11 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 /** Formats without the zone's name. */
 export const clockOf = (iso: string, zone: string): string => formatOf(zone).format(new Date(iso));
 
-export const dayOf = (iso: string, zone: string): string => clockOf(iso, zone).slice(0, 10);
+export const dayOf = (iso: string, zone: string): string => clockOf(iso, zone).replace(/,.*$/, "");
+
+/** Formats the clock "2026-12-01T09:00:00" of some zone, or the day "2026-12-01", in the same way. */
+export const shortOf = (clock: string): string =>
+  clock.length > 10 ? clockOf(`${clock.slice(0, 16)}Z`, "UTC") : dayOf(clock, "UTC");
 
 export const timeOf = (iso: string | null, zone: string): string =>
   iso === null ? "–" : `${clockOf(iso, zone)} ${zone === "UTC" ? zone : `(${zone})`}`;

@@ -13,3 +13,9 @@ export function sizeText(bytes: number): string {
   }
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
 }
+
+/** Reads "5GB" or "1.5 MB"; undefined for other text. */
+export function bytesOf(text: string): number | undefined {
+  const [, value, unit] = /^(\d+(?:\.\d+)?) ?([KMGT]B)$/i.exec(text) ?? [];
+  return value && unit ? Math.round(Number(value) * 1024 ** (UNITS.indexOf(unit.toUpperCase()) + 1)) : undefined;
+}

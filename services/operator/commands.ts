@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ActionOf } from "../contracts.ts";
 import type { Caller } from "../lib/caller.ts";
+import { bytesOf } from "../lib/size-text.ts";
 import { VERSION } from "../lib/version.ts";
 import type { Ask } from "./ask-broker.ts";
 import type { Finding } from "./doctor/finding.ts";
@@ -53,7 +54,11 @@ const flat = (plan: { plan: string; features: string[]; limits: object }) => ({
 const LIMITS = ["api_calls_per_day", "subscribers", "emails_per_month", "smtp_per_hour", "media_bytes"];
 
 /** Passes other words on: the contract's error names them. */
-const limitOf = (word: string) => (word === "-" ? null : /^\d+$/.test(word) ? Number(word) : (word as never));
+function limitOf(name: string, word: string): number | null {
+  if (word === "-") return null;
+  const size = name === "media_bytes" ? bytesOf(word) : undefined;
+  return size ?? (/^\d+$/.test(word) ? Number(word) : (word as never));
+}
 
 export const commands: Command[] = [
   {
@@ -204,12 +209,13 @@ export const commands: Command[] = [
   {
     name: "save-plan",
     args: ["<plan>", "<features>", "<limits>"],
-    about: "Add or change a plan: features and the five limits in the order of `plans`, as a,b,c; - for none",
+    about:
+      "Add or change a plan: features and the five limits in the order of `plans`, as a,b,c; - for none, 5GB for media",
     action: "accounts.savePlan",
     async run(ask, plan, features, words) {
       const given = words!.split(",");
       if (given.length !== LIMITS.length) throw new Error(`<limits> are ${LIMITS.join(",")}, with - for unlimited`);
-      const limits = Object.fromEntries(LIMITS.map((name, i) => [name, limitOf(given[i]!)]));
+      const limits = Object.fromEntries(LIMITS.map((name, i) => [name, limitOf(name, given[i]!)]));
       const named = features === "-" ? [] : features!.split(",");
       return [flat(await ask("accounts.savePlan", { plan: plan!, features: named, limits }))];
     },

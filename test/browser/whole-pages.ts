@@ -1,4 +1,7 @@
-/** Checks that every console page must pass in every window: no axe violations, and nothing wider than the window. */
+/**
+ * Checks that every console page must pass in every window: no axe violations, nothing wider than the window, and no
+ * time as programs write it.
+ */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { violations } from "./axe.ts";
 import { SHOTS } from "./open-page.ts";
@@ -16,11 +19,19 @@ export const ZOOMED: Window = [
 /** Turns a path into a file name. */
 export const shotName = (path: string): string => path.replaceAll(/[0-9a-f-]{36}/g, "id").replaceAll(/[/?&=@%]+/g, "-");
 
+/** Text of the page without what programs sent or people typed. */
+const TIMES = `(() => {
+  const all = document.body.cloneNode(true);
+  for (const one of all.querySelectorAll("pre, code, textarea, script")) one.remove();
+  return all.textContent.match(/\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d/g) ?? [];
+})()`;
+
 /** `name` appears in failures and names a screenshot for viewing. Axe needs `bypassCSP`. */
 async function expectWhole(page: Page, name: string): Promise<void> {
   const wider = (await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) as number;
   await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
-  expect({ name, wider: Math.max(0, wider), wrong: await violations(page) }).toEqual({ name, wider: 0, wrong: [] });
+  const found = { wider: Math.max(0, wider), wrong: await violations(page), times: await page.evaluate(TIMES) };
+  expect({ name, ...found }).toEqual({ name, wider: 0, wrong: [], times: [] });
 }
 
 interface Pages {

@@ -143,4 +143,6 @@ export const sessions = {
   from: "Browser",
   end: "End session",
   current: "This session",
+  on: (browser: string, system: string) => `${browser} on ${system}`,
+  unknown: "Unknown browser",
 } as const;

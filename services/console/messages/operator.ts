@@ -153,7 +153,7 @@ export const operator = {
         smtp_per_hour: "Emails per hour",
         subscribers: "Subscribers",
         api_calls_per_day: "API calls per day",
-        media_bytes: "Media (bytes)",
+        media_bytes: "Media",
       },
     },
     webhooks: {

@@ -13,6 +13,7 @@ import {
   type Outcome,
   type PersonVisit,
 } from "../request.ts";
+import { shortOf } from "../times.ts";
 import { warningsOf } from "../warnings.ts";
 import { withStates } from "./campaign-outcome.ts";
 import { campaignsSendingNow } from "./campaigns.ts";
@@ -58,7 +59,7 @@ function plotsOf({ growth, sending }: Stats): Plot[] {
   ) =>
     plotOf(
       title,
-      rows.map(({ date }) => date),
+      rows.map(({ date }) => shortOf(date)),
       Object.fromEntries(
         Object.entries<string | undefined>(labels).map(([name, label]) => [
           label,

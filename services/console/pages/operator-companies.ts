@@ -2,6 +2,7 @@
 import type { ReturnsOf } from "../../contracts.ts";
 import { invalid, notFound } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { sizeText } from "../../lib/size-text.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
@@ -28,22 +29,26 @@ export async function companiesPage(visit: OperatorVisit): Promise<Answer> {
   };
 }
 
+const amountOf = (limit: string, n: number | null): number | string =>
+  n === null ? t.unlimited : limit === "media_bytes" ? sizeText(n) : n;
+
 export async function plansPage(visit: OperatorVisit): Promise<Answer> {
   const plans = await callFor(visit, "accounts.listPlans", {});
   const rows = plans.map(({ plan, features, limits }) => ({
     plan,
     features: features.join(", ").replaceAll("_", " "),
-    ...Object.fromEntries(Object.entries(limits).map(([limit, allowed]) => [limit, allowed ?? t.unlimited])),
+    ...Object.fromEntries(Object.entries(limits).map(([limit, allowed]) => [limit, amountOf(limit, allowed)])),
   }));
   return { view: "operator-plans", title: t.pages.plans, values: { plans: tableOf("plans", rows) } };
 }
 
 type Limit = ReturnsOf<"operator.limits">[number];
 
-const limitRow = ({ limit, allowed, retry_after_seconds, ...row }: Limit) => ({
+const limitRow = ({ limit, used, allowed, retry_after_seconds, ...row }: Limit) => ({
   ...row,
   limit: messages.plan.limits[limit as keyof typeof messages.plan.limits] ?? limit,
-  allowed: allowed ?? t.unlimited,
+  used: used === null ? used : amountOf(limit, used),
+  allowed: amountOf(limit, allowed),
   retry_after_seconds: retry_after_seconds || null,
 });
 

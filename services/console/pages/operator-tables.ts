@@ -6,8 +6,8 @@ import type { OperatorVisit } from "../request.ts";
 type Tables = typeof messages.operator.tables;
 type TableName = keyof Tables;
 
-/** Format of a value: a number at the right edge, a time, a state with its colour. */
-type Kind = "text" | "number" | "time" | "state";
+/** Format of a value: a number at the right edge, a time, a state with its colour, a browser in words. */
+type Kind = "text" | "number" | "time" | "state" | "browser";
 
 const namesIn = (names: string) => new Set(names.trim().split(/\s+/));
 
@@ -23,6 +23,7 @@ const STATES = namesIn("state status");
 function kindOf(column: string): Kind {
   if (NUMBERS.has(column)) return "number";
   if (TIMES.has(column)) return "time";
+  if (column === "user_agent") return "browser";
   return STATES.has(column) ? "state" : "text";
 }
 

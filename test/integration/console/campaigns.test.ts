@@ -163,7 +163,7 @@ test("all times are in the company's time zone: pages, the form of a scheduled c
     const fields = { name: "In New York", subject: "Hello", scheduled_for: "2031-01-02T03:04" };
     expect(await browser.send(at(`${id}/edit`), fields)).toMatchObject({ status: 303 });
     expect(await read(id)).toMatchObject({ scheduled_for: "2031-01-02T08:04:00.000Z" });
-    const shown = "2031-01-02 03:04 (America/New_York)";
+    const shown = "2 Jan 2031, 03:04 (America/New_York)";
     for (const path of [at(id), `/app/${company.id}/campaigns`, `/app/${company.id}`]) {
       expect([path, (await browser.open(path)).html.includes(shown)]).toEqual([path, true]);
     }

@@ -74,6 +74,7 @@ test("the API lists the console's session, and a session ended there is over at 
   const other = await newCompany(app);
   const browser = await signedIn(other);
   const api = client(app, { token: other.token });
+  expect((await browser.open("/app/account/sessions")).html).toContain('<strong title="node">node</strong>');
   const sessions = (await api.get("/api/auth/sessions/")).body as { id: string; current: boolean }[];
   const its = sessions.filter(({ current }) => !current);
   for (const { id } of its) expect((await api.delete(`/api/auth/sessions/${id}/`)).status).toBe(204);

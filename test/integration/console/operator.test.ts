@@ -241,6 +241,7 @@ test("sessions are listed and ended, also from a terminal; signing out ends the 
   const other = await operator("Grace");
   await link("Unused");
   const { html } = await browser.open("/app/operator/sessions");
+  expect(html).toContain('<span title="node">node</span>');
   const endOf = (name: string) =>
     new RegExp(
       `row"><strong>${name}</strong>(?:(?!</tr>)[\\s\\S])*?action="(/app/operator/sessions/[0-9a-f-]+/end)"`,
@@ -260,6 +261,7 @@ test("sessions are listed and ended, also from a terminal; signing out ends the 
 test("pages are compressed, each with a different form token that is equally valid", async () => {
   const browser = await operator();
   const first = await browser.open("/app/operator/plans");
+  expect(first.html).toMatch(/data-label="Media" class="numeric">\s*[\d.]+ [MG]B/);
   const { token } = browser;
   const second = await browser.open("/app/operator/plans");
   expect(second.headers.get("content-encoding")).toBe("gzip");

@@ -111,7 +111,7 @@ describe("a person", () => {
     const list = await newList("Readers <b>");
     const id = await newPerson({ email: "grace@example.com", lists: [list] });
     const path = at(`subscribers/${id}`);
-    expect((await browser.open(path)).html).toMatch(/On the list since \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+    expect((await browser.open(path)).html).toMatch(/On the list since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
     const gone = await done(browser.send(`${path}/off-list`, { list }));
     expect(gone.html).toContain("Removed from Readers &lt;b&gt;.");
     expect((await person(id)).lists).toEqual([]);

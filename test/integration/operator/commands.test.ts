@@ -78,14 +78,14 @@ describe("an operator's commands", () => {
 
   test("save-plan: a company on the plan gets its new limits within a second", async () => {
     const saved = { plan: "gold", features: "webhooks segments", subscribers: 7, emails_per_month: null };
-    expect(await one("save-plan", "gold", "webhooks,segments", "5000,7,-,600,1000000")).toMatchObject(saved);
+    expect(await one("save-plan", "gold", "webhooks,segments", "5000,7,-,600,1.5MB")).toMatchObject(saved);
     const { key } = await one("create-company", "Golden", "gold");
     const golden = client(cluster.app, { key: key as string });
     const { body } = await golden.get(`/api/companies/${(await one("companies", "Golden")).id}/plan/`);
     expect(body).toMatchObject({
       plan: "gold",
       features: ["webhooks", "segments"],
-      limits: { smtp_per_hour: 600, media_bytes: 1_000_000 },
+      limits: { smtp_per_hour: 600, media_bytes: 1_572_864 },
     });
     expect(await one("save-plan", "gold", "-", "-,-,-,-,-")).toMatchObject({ features: "", subscribers: null });
     await expect(run("save-plan", "gold", "-", "1,2,3")).rejects.toThrow("api_calls_per_day");

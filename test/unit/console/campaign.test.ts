@@ -9,7 +9,7 @@ test("a timeline has no gaps and loses nothing: hourly for three days, then dail
   expect(timelineOf([])).toBeUndefined();
   expect(timelineOf([hit("2026-11-20T10:00:00", 3, 1), hit("2026-11-20T12:00:00", 2)])).toEqual({
     step: "hour",
-    dates: ["2026-11-20 10:00", "2026-11-20 11:00", "2026-11-20 12:00"],
+    dates: ["20 Nov 2026, 10:00", "20 Nov 2026, 11:00", "20 Nov 2026, 12:00"],
     opens: [3, 0, 2],
     clicks: [1, 0, 0],
   });

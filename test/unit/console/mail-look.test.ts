@@ -1,5 +1,5 @@
 import { lookOf, sentencesPage, viewOf } from "../../../services/console/mail-look.ts";
-import { sizeText } from "../../../services/lib/size-text.ts";
+import { bytesOf, sizeText } from "../../../services/lib/size-text.ts";
 
 const look = (html: string, view: "desktop" | "dark" = "desktop") => lookOf({ html, text: "" }, view);
 const BASE = '<base target="_blank">';
@@ -55,4 +55,14 @@ test.each([
   [5e12, "4.5 TB"],
 ])("%d bytes are shown as %s", (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
+});
+
+test("a size is read with its unit, and other text is none", () => {
+  expect(["5GB", "1.5 mb", "10KB", "2TB"].map(bytesOf)).toEqual([
+    5 * 1024 ** 3,
+    1.5 * 1024 ** 2,
+    10_240,
+    2 * 1024 ** 4,
+  ]);
+  expect(["", "5", "GB", "-5GB", "5 PB", "1e3MB"].map(bytesOf)).toEqual(Array(6).fill(undefined));
 });
