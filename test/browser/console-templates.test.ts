@@ -353,6 +353,48 @@ test("Markdown is written with completed variables, searched, saved and opened a
   });
 });
 
+/** Pixels that a finger hits. */
+const FINGER = 40;
+
+test("by touch: a tap places the caret, typed text goes there, a completion is tapped, and the code scrolls under the finger", async () => {
+  const lines = Array.from({ length: 80 }, (_, n) => `<p>Line ${n + 1}</p>`).join("\n");
+  const { id } = (await company.api.post("/api/emails/templates/", { name: "Touched", subject: "T", body: lines }))
+    .body;
+  await open({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, async (page) => {
+    await signIn(page, `templates/${id}`);
+    const editor = page.locator(".code-editor");
+    await codeOf(page).waitFor(WAIT);
+    await editor.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await page.locator(".cm-line").nth(2).boundingBox())!;
+    await page.touchscreen.tap(x + width - 20, y + height / 2);
+    await page.keyboard.type(" [[ci");
+    const city = page.getByRole("option", { name: "city" });
+    expect((await city.boundingBox())!.height).toBeGreaterThanOrEqual(FINGER);
+    await city.tap();
+    expect((await written(page)).split("\n").slice(1, 4)).toEqual([
+      "<p>Line 2</p>",
+      "<p>Line 3</p> [[city]]",
+      "<p>Line 4</p>",
+    ]);
+    await page.screenshot({ path: `${SHOTS}/template-touch.png` });
+    const session = await page.context().newCDPSession(page);
+    const box = (await editor.boundingBox())!;
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", up?: number) =>
+      session.send("Input.dispatchTouchEvent", {
+        type,
+        touchPoints: up === undefined ? [] : [{ x: box.x + box.width / 2, y: box.y + box.height / 2 - up }],
+      });
+    await touch("touchStart", 0);
+    for (let up = 15; up <= 210; up += 15) await touch("touchMove", up);
+    await touch("touchEnd");
+    await holds(
+      page,
+      "document.querySelector('.code-editor').shadowRoot.querySelector('.cm-scroller').scrollTop > 100",
+    );
+    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+  });
+});
+
 test("dropped files are uploaded, their address can be copied, and a deletion first shows what it breaks", async () => {
   await open({ permissions: ["clipboard-read", "clipboard-write"] }, async (page) => {
     await signIn(page, "media");

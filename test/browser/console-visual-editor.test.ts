@@ -469,6 +469,7 @@ test("a block is saved for other emails by its menu, changed in one of them, and
     await page.goto(`${app.url}/app/${company.id}/templates/${second}/visual`);
     await block(page, "heading").focus();
     await savedByName.click();
+    await block(page, "saved").getByText("To the shop").waitFor();
     await save(page);
     await page.goto(`${app.url}/app/${company.id}/templates/${first}/visual`);
     await block(page, "button").focus();

@@ -106,7 +106,7 @@ function TextTools({ view, open, setOpen }: { view: EditorView; open: Open; setO
         onClick={() => setOpen(open === "field" ? null : "field")}
       >
         <Icon icon="braces" />
-        {t.menu.insertField}
+        <span>{t.menu.insertField}</span>
       </button>
       <span class="menu-gap" />
     </>

@@ -4,8 +4,7 @@ import { Component, createRef } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type Sortable from "sortablejs";
 import { isKind } from "../../lib/design/blocks/fields.ts";
-import { type Block, isCondition, isLoop, isSection, SECTION, type Section } from "../../lib/design/design.ts";
-import { filled } from "../../lib/design/fields.ts";
+import { type Block, isCondition, isLoop, isSection, type Section } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
 import { Body } from "./block-bodies.tsx";
 import { BlockMenu } from "./block-menu.tsx";
@@ -17,7 +16,8 @@ import { labelOf } from "./fields.ts";
 import { focusPalette, pathText } from "./focus.ts";
 import { Icon } from "./icon.tsx";
 import { takeImageFiles } from "./image-files.ts";
-import { colour, font, px, settingsOf } from "./look.ts";
+import { colour, columnWidths, font, px, sectionStyle, settingsOf } from "./look.ts";
+import { SavedBody } from "./saved-body.tsx";
 import { designOf, type Store, savedFor } from "./store.ts";
 import { isSame, isWithin, keyOf, type Path } from "./tree.ts";
 
@@ -126,27 +126,17 @@ function Inside({ store, block, path, selected }: FrameProps) {
     );
   }
   if (isKind(block.type)) return <Body kind={block.type} block={block} path={path} />;
-  return <p class="saved-block">{savedFor(store.read(), block)?.name ?? nameOf(block)}</p>;
+  const saved = savedFor(store.read(), block);
+  return saved ? <SavedBody saved={saved} /> : <p class="saved-block">{nameOf(block)}</p>;
 }
 
 function SectionBody({ store, block, path, selected }: FrameProps & { block: Section }) {
   const { boot } = useEditor();
-  const { background, padding, vertical } = filled(SECTION, block);
-  const settings = settingsOf(designOf(store.read()));
-  const sum = block.columns.reduce((all, { share = 1 }) => all + share, 0);
-  const toPlace = { top: "start", middle: "center", bottom: "end" } as const;
+  const widths = columnWidths(block);
   return (
-    <div
-      class="section-columns"
-      style={{
-        backgroundColor: colour(background, boot.brand) ?? colour(settings.content_background, boot.brand),
-        paddingTop: px(padding),
-        paddingBottom: px(padding),
-        alignItems: toPlace[vertical],
-      }}
-    >
-      {block.columns.map(({ share = 1, blocks }, no) => (
-        <div class="section-column" key={no} style={{ width: `${(100 * share) / sum}%` }}>
+    <div class="section-columns" style={sectionStyle(block, settingsOf(designOf(store.read())), boot.brand)}>
+      {block.columns.map(({ blocks }, no) => (
+        <div class="section-column" key={no} style={{ width: widths[no]! }}>
           <BlockList store={store} blocks={blocks} path={[...path, "columns", no, "blocks"]} selected={selected} />
         </div>
       ))}

@@ -1,6 +1,6 @@
 /** Styles of the canvas. They are set through the style object, which the page's policy allows. */
 import { type Brand, colourOf, FONTS } from "../../lib/design/brand.ts";
-import { type Design, SETTINGS } from "../../lib/design/design.ts";
+import { type Design, SECTION, SETTINGS, type Section } from "../../lib/design/design.ts";
 import { filled, type ValuesOf } from "../../lib/design/fields.ts";
 
 export type Settings = ValuesOf<typeof SETTINGS>;
@@ -16,6 +16,23 @@ export function settingsOf({ settings }: Design): Settings {
 export const colour = (value: string, brand: Brand): string | undefined => colourOf(value, brand);
 export const px = (n: number): string => `${n}px`;
 export const font = (name: Brand["font"]): string => FONTS[name];
+
+const TO_PLACE = { top: "start", middle: "center", bottom: "end" } as const;
+
+export function sectionStyle(section: Section, settings: Settings, brand: Brand) {
+  const { background, padding, vertical } = filled(SECTION, section);
+  return {
+    backgroundColor: colour(background, brand) ?? colour(settings.content_background, brand),
+    paddingTop: px(padding),
+    paddingBottom: px(padding),
+    alignItems: TO_PLACE[vertical],
+  };
+}
+
+export function columnWidths({ columns }: Section): string[] {
+  const sum = columns.reduce((all, { share = 1 }) => all + share, 0);
+  return columns.map(({ share = 1 }) => `${(100 * share) / sum}%`);
+}
 
 export const HEADING_SIZES = { 1: 28, 2: 22, 3: 18 } as const;
 

@@ -1,5 +1,5 @@
 /** Keeps a block under a name, for other emails. The name of a saved block replaces that one wherever it is used. */
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Block } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
 import { ask, isProblem } from "./ask.ts";
@@ -16,10 +16,12 @@ const inOrder = (all: readonly SavedBlock[]) => all.toSorted((one, other) => one
 export function SaveBlockForm({ block, onDone }: { block: Block; onDone(): void }) {
   const { boot, store } = useEditor();
   const known = useStore((state) => state.savedBlocks);
-  const [name, setName] = useState(excerptOf(block));
+  const [name, setName] = useState(excerptOf(block).replace(/…$/, ""));
   const [problem, setProblem] = useState("");
   const [isSaving, setSaving] = useState(false);
   const names = useId();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current!.select(), []);
   const same = known.find((one) => one.name === name.trim());
   const save = async (event: Event) => {
     event.preventDefault();
@@ -49,7 +51,7 @@ export function SaveBlockForm({ block, onDone }: { block: Block; onDone(): void 
           list={names}
           value={name}
           onInput={(event) => setName(event.currentTarget.value)}
-          ref={(input) => input?.focus()}
+          ref={input}
         />
       </label>
       <datalist id={names}>

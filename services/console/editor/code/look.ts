@@ -40,6 +40,10 @@ const theme = EditorView.theme({
   ".cm-panel :focus-visible": { outline: "2px solid var(--brand)" },
   ".cm-tooltip": { ...CONTROL, boxShadow: "var(--shadow-high)" },
   ".cm-tooltip-autocomplete > ul > li": { padding: "3px 8px" },
+  "@media (pointer: coarse)": {
+    ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "14px 12px" },
+    ".cm-panel :is(.cm-button, .cm-textfield)": { minHeight: "40px" },
+  },
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--on-brand)", background: "var(--brand)" },
 });
 
