@@ -272,7 +272,7 @@ async function addFew(company: string): Promise<void> {
     [company],
   );
   await query(
-    `insert into saved_blocks (id, company_id, name, blocks) select uuid_v7(), $1, 'Block ' || n, '[]' from ${some}`,
+    `insert into saved_blocks (id, company_id, name, blocks) select uuid_v7(), $1, 'Block ' || n, '[{"type":"divider"}]' from ${some}`,
     [company],
   );
   await query(
