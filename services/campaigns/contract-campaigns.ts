@@ -183,8 +183,6 @@ export const campaigns = {
       }),
     ]),
     returns: FullCampaign,
-    unknownFields: "all",
-    ignoredFields: ["company", ...Object.keys(FullCampaign.properties)],
     example: { name: "October newsletter", subject: "Six books for evenings" },
   },
   ownText: {

@@ -10,7 +10,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ["scheduled_for", "send_at", "scheduled_at", "schedule", "deliver_at"],
   ["receivers", "receiver", "recipient", "recipients", "to"],
   ["attachment_ids", "attachments", "attachment", "attachment_id"],
-  ["body", "html", "html_body"],
+  ["body", "html", "html_body", "markdown"],
   ["is_transactional", "transactional"],
   ["is_default", "default"],
   ["company", "company_id"],

@@ -236,7 +236,7 @@ describe("a test send", () => {
     expect((await sendTest({ template_id: undefined })).body).toEqual({
       template_id: ["Give template_id, or subject with body or design."],
     });
-    expect((await sendTest({ markdown: "# M" })).body).toEqual({ markdown: ["Unknown field."] });
+    expect((await sendTest({ markdown: "# M" })).body).toEqual({ markdown: ['Unknown field. Did you mean "body"?'] });
     const six = Array.from({ length: 6 }, (_, n) => `a${n}@example.com`);
     expect((await sendTest({ to: six })).status).toBe(400);
 
