@@ -21,16 +21,15 @@ import {
   Type,
   Uuid,
 } from "../lib/shapes.ts";
-import { COPY_FORMATS, MAX_COPY_PIXELS, MAX_FRAMES, MAX_PIXELS } from "./media/copy-limits.ts";
+import { COPY_FORMATS, MAX_COPY_PIXELS, MAX_FRAMES, MAX_PIXELS, MAX_SIDES } from "./media/copy-limits.ts";
 import { MAX_SEARCHED, SHOWN_USES } from "./media/media-uses.ts";
 
 const MAX_FOLDER = 100;
 export const MAX_FOLDERS = 1_000;
 const MAX_ALT = 300;
-const MAX_SIDE = 16_384;
 
 const pixels = (description: string, example: number, minimum = 1) =>
-  Described(Type.Integer({ minimum, maximum: MAX_SIDE }), description, example);
+  Described(Type.Integer({ minimum, maximum: MAX_PIXELS }), description, example);
 
 const CROP = {
   left: pixels("Pixels from the left edge.", 0, 0),
@@ -150,7 +149,7 @@ export const media = {
   },
   copyMedia: {
     summary: "Make a resized copy of an image",
-    description: `Extension. Crops and resizes a JPEG, PNG, GIF, WebP, AVIF or TIFF image into a new media file, and returns it; the same request returns the same copy. The copy is upright, in sRGB and without metadata such as the place where it was taken; the original stays as it is. Never enlarges; a copy has at most ${MAX_COPY_PIXELS / 1_000_000} million pixels. An animation stays one if the copy is a GIF or WebP. 400 if the file is no such image or has more than ${MAX_PIXELS / 1_000_000} million pixels (all frames together) or ${MAX_FRAMES} frames. 403 if the plan's storage (\`media_bytes\`) is full. 503 if the server cannot read images.`,
+    description: `Extension. Crops and resizes a JPEG, PNG, GIF, WebP, AVIF or TIFF image into a new media file, and returns it; a request for a copy that exists returns that one. The copy is upright, in sRGB and without metadata such as the place where it was taken; the original stays as it is. Never enlarges; a copy has at most ${MAX_COPY_PIXELS / 1_000_000} million pixels, and as WebP no side over ${MAX_SIDES.webp}. An animation stays one if the copy is a GIF or WebP; one that is stored turned (EXIF) is refused. 400 if the file is no such image or has more than ${MAX_PIXELS / 1_000_000} million pixels (all frames together) or ${MAX_FRAMES} frames. 403 if the plan's storage (\`media_bytes\`) is full. 503 if the server cannot read images.`,
     params: Type.Object({
       ...ById.properties,
       crop: Type.Optional(Crop),

@@ -5,7 +5,7 @@
 import type Sharp from "sharp";
 import type { Crop } from "../../../models/media.ts";
 import { badRequest, invalid, unavailable } from "../../lib/errors.ts";
-import { type CopyFormat, MAX_COPY_PIXELS, MAX_FRAMES, MAX_PIXELS } from "./copy-limits.ts";
+import { type CopyFormat, MAX_COPY_PIXELS, MAX_FRAMES, MAX_PIXELS, MAX_SIDES } from "./copy-limits.ts";
 
 export interface CopyParameters {
   crop?: Crop;
@@ -57,12 +57,17 @@ async function sharpOf(): Promise<typeof Sharp> {
 
 const unreadable = () => badRequest("The image cannot be read. It may be damaged.");
 
+const TURNED =
+  "This animation is stored turned, and only still images can be turned upright. Save it upright and upload it again, or choose the format jpeg or png for its first frame.";
+
 interface Measured {
   /** Size of one frame, upright. */
   width: number;
   height: number;
   frames: number;
   hasAlpha: boolean;
+  /** True if its orientation moves rows, which sharp applies to all frames as to one image. */
+  isTurned: boolean;
 }
 
 async function measure(sharp: typeof Sharp, bytes: Buffer): Promise<Measured> {
@@ -70,13 +75,14 @@ async function measure(sharp: typeof Sharp, bytes: Buffer): Promise<Measured> {
     .metadata()
     .catch(() => undefined);
   if (!found) throw unreadable();
-  const { pages: frames = 1, hasAlpha, autoOrient } = found;
+  const { pages: frames = 1, hasAlpha, orientation = 1, autoOrient } = found;
   const { width, height } = autoOrient;
   if (frames > MAX_FRAMES) throw badRequest(`The image has more than ${MAX_FRAMES} frames.`);
   if (width * height * frames > MAX_PIXELS) {
     throw badRequest(`The image has more than ${MAX_PIXELS / 1_000_000} million pixels.`);
   }
-  return { width, height, frames, hasAlpha };
+  // 2 is mirrored left to right.
+  return { width, height, frames, hasAlpha, isTurned: orientation > 2 };
 }
 
 function requireInside({ left, top, ...crop }: Crop, { width, height }: Measured): void {
@@ -92,33 +98,54 @@ export interface MadeCopy {
   format: CopyFormat;
 }
 
+interface Copying {
+  /** The same for all requests that make the same copy: without what changes nothing. */
+  parameters: CopyParameters;
+  make(): Promise<MadeCopy>;
+}
+
 /** `contentType` is a decodable one. */
-export async function copyImage(bytes: Buffer, contentType: string, asked: CopyParameters): Promise<MadeCopy> {
+export async function copying(bytes: Buffer, contentType: string, asked: CopyParameters): Promise<Copying> {
   const sharp = await sharpOf();
   const measured = await measure(sharp, bytes);
-  const { crop, width } = asked;
-  if (crop) requireInside(crop, measured);
-  const format = asked.format ?? FORMAT_OF[contentType] ?? (measured.hasAlpha ? "png" : "jpeg");
+  if (asked.crop) requireInside(asked.crop, measured);
+  const isCropped = asked.crop && (asked.crop.width < measured.width || asked.crop.height < measured.height);
+  const crop = isCropped ? asked.crop : undefined;
+  const ownFormat = FORMAT_OF[contentType] ?? (measured.hasAlpha ? "png" : "jpeg");
+  const format = asked.format ?? ownFormat;
   const isAnimated = measured.frames > 1 && (format === "gif" || format === "webp");
-  const image = sharp(bytes, { limitInputPixels: MAX_PIXELS, pages: isAnimated ? -1 : 1, failOn: "error" })
-    .timeout({ seconds: MAX_SECONDS })
-    .autoOrient();
-  if (crop) image.extract(crop);
+  if (isAnimated && measured.isTurned) throw badRequest(TURNED);
   const source = crop ?? measured;
   const ratio = source.width / source.height;
   const frames = isAnimated ? measured.frames : 1;
-  const maxWidth = Math.max(1, Math.floor(Math.sqrt((MAX_COPY_PIXELS / frames) * ratio)));
-  image.resize({ width: Math.min(width ?? source.width, maxWidth), withoutEnlargement: true });
-  // JPEG has no transparency: what shows through in mails is nearly always white.
-  if (format === "jpeg") image.flatten({ background: "#ffffff" });
-  const made = await image
-    .toFormat(format)
-    .toBuffer({ resolveWithObject: true })
-    .catch((error: Error) => {
-      throw error.message.startsWith("timeout") ? badRequest("The image takes too long to read.") : unreadable();
-    });
-  const { width: madeWidth, height, pageHeight = height } = made.info;
-  return { bytes: made.data, width: madeWidth, height: pageHeight, format };
+  const maxSide = MAX_SIDES[format];
+  const maxWidth = Math.min(Math.sqrt((MAX_COPY_PIXELS / frames) * ratio), maxSide, maxSide * ratio);
+  const width = Math.max(1, Math.floor(Math.min(asked.width ?? source.width, source.width, maxWidth)));
+
+  async function make(): Promise<MadeCopy> {
+    const image = sharp(bytes, { limitInputPixels: MAX_PIXELS, pages: isAnimated ? -1 : 1, failOn: "error" })
+      .timeout({ seconds: MAX_SECONDS })
+      .autoOrient();
+    if (crop) image.extract(crop);
+    // The height bounds images of a few columns, which cannot be narrowed.
+    image.resize({ width, height: maxSide, fit: "inside", withoutEnlargement: true });
+    // JPEG has no transparency: what shows through in mails is nearly always white.
+    if (format === "jpeg") image.flatten({ background: "#ffffff" });
+    const made = await image
+      .toFormat(format)
+      .toBuffer({ resolveWithObject: true })
+      .catch((error: Error) => {
+        throw error.message.startsWith("timeout") ? badRequest("The image takes too long to read.") : unreadable();
+      });
+    const { height, pageHeight = height } = made.info;
+    return { bytes: made.data, width: made.info.width, height: pageHeight, format };
+  }
+  const parameters = {
+    ...(crop ? { crop } : {}),
+    ...(width < source.width ? { width } : {}),
+    ...(format === ownFormat ? {} : { format }),
+  };
+  return { parameters, make };
 }
 
 /** "books.png" as "books-1200x400.jpg". */

@@ -6,7 +6,7 @@ import { copyKeyOf, Media } from "../../../models/media.ts";
 import type { Ctx } from "../../lib/caller.ts";
 import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { badRequest, notFound } from "../../lib/errors.ts";
-import { type CopyParameters, copyImage, copyName, isDecodable, REFUSED_TYPE } from "./copy-image.ts";
+import { type CopyParameters, copying, copyName, isDecodable, REFUSED_TYPE } from "./copy-image.ts";
 import { mediaLimit, upload } from "./upload.ts";
 
 /** One at a time in a process, because decoding takes much memory. */
@@ -25,12 +25,14 @@ export async function copyMedia(ctx: Ctx, companyId: string, { id, ...asked }: C
   const source = await Media.findOne({ where: { companyId, id, deletedAt: null } });
   if (!source) throw notFound();
   if (!isDecodable(source.contentType)) throw badRequest(REFUSED_TYPE);
-  const copyKey = copyKeyOf(asked);
+  let copyKey = copyKeyOf(asked);
   const existing = () => Media.findOne({ where: { companyId, copyOf: id, copyKey, deletedAt: null } });
   const make = async () => {
+    const { parameters, make: makeCopy } = await copying(await bytesOf(companyId, id), source.contentType, asked);
+    copyKey = copyKeyOf(parameters);
     const found = await existing();
     if (found) return found.view();
-    const made = await copyImage(await bytesOf(companyId, id), source.contentType, asked);
+    const made = await makeCopy();
     const file = { filename: copyName(source.filename, made), size: made.bytes.length };
     const { folder, alt } = source;
     return upload(

@@ -137,6 +137,55 @@ describe("copies of images", () => {
     expect(await ask("campaigns.getMedia", { id: other.id })).toMatchObject({ copy_of: media.id });
   });
 
+  test("requests that differ in words only return one copy: a width or crop of the whole image, its own format", async () => {
+    const media = await upload(await halves(400, 200).png().toBuffer(), "halves.png");
+    const part = { left: 0, top: 0, width: 200, height: 100 };
+    for (const same of [
+      [{}, { width: 400 }, { width: 5_000 }, { format: "png" }, { crop: { ...part, width: 400, height: 200 } }],
+      [{ crop: part }, { crop: part, width: 200 }, { crop: part, width: 300, format: "png" }],
+      [{ width: 100 }, { width: 100, format: "png" }],
+    ]) {
+      const made = await Promise.all(same.map((asked) => copy(media, asked)));
+      expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+    }
+    expect(await as(world, company)("campaigns.listMedia", { is_copy: true })).toMatchObject({ count: 3 });
+  });
+
+  test("a part far to the right of a wide image is cut out, and a WebP is narrowed to what WebP can hold", async () => {
+    const media = await upload(await halves(40_000, 20).png().toBuffer(), "wide.png");
+    const right = await copy(media, { crop: { left: 21_000, top: 0, width: 18_000, height: 20 } });
+    expect(right.filename).toBe("wide-18000x20.png");
+    expect(await pixel(await bytesOf(right), 0, 0)).toEqual([0, 0, 255]);
+    expect((await copy(media, { format: "webp" })).filename).toBe("wide-16383x8.webp");
+    const column = await upload(await halves(2, 20_000).png().toBuffer(), "tall.png");
+    expect((await copy(column, { format: "webp" })).filename).toBe("tall-1x10000.webp");
+  });
+
+  test("an animation that is stored turned is refused with a way out", async () => {
+    const frames = await Promise.all(
+      ["#ff0000", "#00ff00"].map((background) =>
+        sharp({ create: { width: 60, height: 40, channels: 3, background } })
+          .png()
+          .toBuffer(),
+      ),
+    );
+    const turned = (orientation: number) =>
+      sharp(frames, { join: { animated: true } })
+        .withMetadata({ orientation })
+        .webp()
+        .toBuffer();
+    for (const orientation of [3, 6]) {
+      const media = await upload(await turned(orientation), "dance.webp");
+      await expect(copy(media, { width: 30 })).rejects.toMatchObject({
+        code: "BAD_REQUEST",
+        message: expect.stringMatching(/Save it upright and upload it again, or choose the format jpeg or png/),
+      });
+      expect((await copy(media, { format: "jpeg" })).filename).toMatch(orientation === 3 ? /-60x40/ : /-40x60/);
+    }
+    const mirrored = await upload(await turned(2), "dance.webp");
+    expect((await copy(mirrored, { width: 30 })).filename).toBe("dance-30x20.webp");
+  });
+
   test.each([
     [
       "a PNG that declares 50,000 × 50,000 pixels",
