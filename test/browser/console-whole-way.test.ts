@@ -111,21 +111,21 @@ async function addImage(person: Person): Promise<void> {
   if (way === "keyboard") await person.key("Enter");
 }
 
-async function wholeWay(person: Person, passes: (name: string) => Promise<void>): Promise<string> {
+async function wholeWay(person: Person, passes: (name: string, url: RegExp) => Promise<void>): Promise<string> {
   const { page, way } = person;
   const [mailbox, owner] = [`reader-${way}@example.com`, `maria-${way}-${process.pid}@example.com`];
   await page.goto(`${app.url}/app/sign-up`);
-  await passes("sign-up");
+  await passes("sign-up", /\/sign-up$/);
   await person.fill("Your name", "Maria Almeida");
   await person.fill("Email address", owner);
   await person.fill("Password", "quite another staple");
   await person.press("Create the account");
   await person.sees("6 more steps to your first campaign.");
-  await passes("first-steps");
+  await passes("first-steps", /\/[0-9a-f-]{36}/);
   await person.fill("Name of your company", "Lantern Books");
   await person.press("Save");
   await person.press(/^Connect\b.*mail server$/);
-  await passes("server");
+  await passes("server", /\/servers\/new/);
   await person.fill("Sender address", "news@lantern.example");
   await person.fill("Host", `127.0.0.1:${server.port}`);
   await person.fill("Username", LOGIN.user);
@@ -136,18 +136,18 @@ async function wholeWay(person: Person, passes: (name: string) => Promise<void>)
   await person.menu();
   await person.press("Settings");
   await person.press("Branding");
-  await passes("brand-before");
+  await passes("brand-before", /\/settings\/branding/);
   await person.attach("Upload a logo", await picture("logo.png", 1200, 300, "#8a1c3c"));
   await person.sees("Uploaded. Save to use it.");
   await person.fill("Link and button color", BRAND.typed);
   await person.fill("Footer", "Harbour Street 9, Lisbon");
   await page.frameLocator("iframe.brand-preview").getByText("Harbour Street 9, Lisbon").waitFor();
-  await passes("brand");
+  await passes("brand", /\/settings\/branding/);
   await person.press("Save");
   await person.sees("Saved.");
 
   await person.press("Design an email");
-  await passes("starters");
+  await passes("starters", /\/templates\/starters$/);
   await person.press(/^Newsletter: one story/);
   await changeHeading(person);
   await addImage(person);
@@ -157,12 +157,12 @@ async function wholeWay(person: Person, passes: (name: string) => Promise<void>)
     (url) => /-1104x736\.\w+$/.test(url),
   );
   await person.fill("Description (alt text)", "A shelf of books");
-  await passes("editor");
+  await passes("editor", /\/visual/);
   if (way === "keyboard") await person.key("ControlOrMeta+s");
   else await person.press("Save");
   await person.sees("Saved just now");
   await person.press("Close");
-  await passes("templates");
+  await passes("templates", /\/templates$/);
 
   await person.menu();
   await person.press("Audience");
@@ -172,14 +172,14 @@ async function wholeWay(person: Person, passes: (name: string) => Promise<void>)
   await person.press("Check file");
   await person.press("Import 1 row now");
   await person.press("New campaign to this list");
-  await passes("what");
+  await passes("what", /\/what/);
   await person.choose("Template", "Newsletter: one story");
   await person.press("Save and continue");
   await person.sees("1 person in “readers” gets this now.");
-  await passes("review");
+  await passes("review", /\/drafts\/[0-9a-f-]{36}$/);
   await person.press("Send now");
   await person.sees(notices.campaignSent);
-  await passes("sent");
+  await passes("sent", /\/campaigns\/[0-9a-f-]{36}/);
   return mailbox;
 }
 
@@ -218,9 +218,9 @@ test.each(WAYS)("by %s: a new company, its brand, a template, a campaign, and th
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(String(error)));
     let apartMs = 0;
-    const passes = async (name: string) => {
+    const passes = async (name: string, url: RegExp) => {
+      await page.waitForURL(url);
       const start = performance.now();
-      await page.waitForLoadState();
       await page.screenshot({ path: `${SHOTS}/whole-way-${way}-${name}.png` });
       expect([name, await violations(page)]).toEqual([name, []]);
       apartMs += performance.now() - start;
