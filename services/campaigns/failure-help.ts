@@ -14,23 +14,26 @@ interface Advice {
 }
 
 const ADVICE = {
-  hard: { cause: "These mailboxes do not exist. They are suppressed and get no more mail." },
+  hard: { cause: "These mailboxes do not exist. They are suppressed and get no more email." },
   soft: {
-    cause: "These mailboxes exist and could not take the mail: they are full, or it was too large for them.",
+    cause: "These mailboxes exist and could not take the email: they are full, or it was too large for them.",
     resume: "Resume the campaign to try them again.",
   },
   block: {
     cause:
-      "The server refuses the sender or the mail, not the mailbox. Check the SMTP configuration's deliverability report (SPF, DKIM, DMARC) and your account with the provider first.",
+      "The mail server refuses the sender or the email, not the mailbox. Check the SMTP configuration's deliverability report (SPF, DKIM, DMARC) and your account with the provider first.",
     resume: "Then resume the campaign to try these again.",
   },
-  later: { cause: "The server deferred the mail at every try.", resume: "Resume the campaign to try these again." },
-  refused: { cause: "The server refused the mail for good. The reason quotes its answer." },
-  unknown: {
-    cause: "The server never confirmed these mails, so they may have arrived.",
-    resume: "Resume the campaign to send them again, also to those who have them.",
+  later: {
+    cause: "The mail server deferred the email at every attempt.",
+    resume: "Resume the campaign to try these again.",
   },
-  suppressed: { cause: "These people may get no mail: they unsubscribed, complained, or are on the suppression list." },
+  refused: { cause: "The mail server refused these emails and will not take them later either." },
+  unknown: {
+    cause: "The mail server never confirmed these emails, so they may have arrived.",
+    resume: "Resume the campaign to send them again; some people may then get it twice.",
+  },
+  suppressed: { cause: "These people get no email: they unsubscribed, complained, or are on the suppression list." },
   stopped: {
     cause: "The campaign was stopped before these were tried.",
     resume: "Resume the campaign to send to them.",
@@ -39,7 +42,7 @@ const ADVICE = {
     cause: "They exceeded the monthly email quota.",
     resume: "Resume the campaign next month or after upgrading the plan.",
   },
-  other: { cause: "The mail was not sent. Correct what the reason names.", resume: "Then resume the campaign." },
+  other: { cause: "The email was not sent. Correct what the reason names.", resume: "Then resume the campaign." },
 } satisfies Record<string, Advice>;
 
 type Cause = keyof typeof ADVICE;

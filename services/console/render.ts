@@ -1,4 +1,5 @@
 /** Renders a page's answer to an HTML document with its security policy and, if the session changes, a cookie. */
+import { domainToUnicode } from "node:url";
 import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
@@ -52,6 +53,8 @@ environment.addFilter("ago", (iso: string | null) => {
 environment.addFilter("anywhere", shortOf);
 environment.addFilter("browser", browserWords);
 environment.addFilter("readable", readableName);
+/** Shows an internationalised domain in its own script, as its owner writes it. */
+environment.addFilter("domain", (name: string) => domainToUnicode(name) || name);
 environment.addFilter("clock", (iso: string) => `${iso.slice(11, 19)} UTC`);
 
 /** Forbids resources of other sites, inline scripts and styles, and framing. */

@@ -162,7 +162,7 @@ test("the page of a running campaign follows it to its end without a reload and 
     await page.getByRole("img", { name: /^Opens and clicks per hour/ }).waitFor();
     await page.locator('[data-now="per_second"]:not(:text("–"))').waitFor();
     await page.screenshot({ path: `${SHOTS}/campaign-live.png`, fullPage: true });
-    await expect(page.getByRole("status").textContent()).resolves.toMatch(/of 81 mails done/);
+    await expect(page.getByRole("status").textContent()).resolves.toMatch(/of 81 emails done/);
     answerMs = 0;
     await page.getByText("Sent: 80 delivered, 1 bounced").waitFor();
     await page.getByRole("columnheader", { name: "What to do" }).waitFor();

@@ -32,7 +32,7 @@ export const signUp = {
 export const forgotten = {
   title: "Forgotten your password?",
   intro: "Enter your address. If there is an account for it, we send you an email with a link that works for an hour.",
-  noMail: "This service sends no mail itself. Ask whoever runs it for a new password.",
+  noMail: "This service can’t send email itself. Ask the person who runs it for a new password.",
   button: "Mail me the link",
 } as const;
 

@@ -68,7 +68,7 @@ export const campaigns = {
   live: "These numbers are live.",
   liveScheduled: "This page updates by itself when sending begins.",
   lost: "Live numbers are interrupted and will come back by themselves. Until then:",
-  spoken: "{done} of {total} mails done, {failed} failed.",
+  spoken: "{done} of {total} emails done, {failed} failed.",
   /** live.js replaces {n} and {time}. */
   retries: "{n} will be tried again at {time}.",
   perSecond: "Emails per second",
@@ -139,7 +139,7 @@ export const campaigns = {
   back: "Back to the campaign",
   planned: "Recipients, as of now",
   stop: "Stop",
-  mails: (n: number, text: string) => `${text} ${n === 1 ? "mail" : "mails"}`,
+  mails: (n: number, text: string) => `${text} ${n === 1 ? "email" : "emails"}`,
   people: (n: number, text: string) => `${text} ${n === 1 ? "person" : "people"}`,
   stopHint: "Sending stops within two seconds. Resume to send the remaining emails later.",
   stopAllHint: "Nothing has been sent yet. The campaign will be cancelled and cannot be resumed.",

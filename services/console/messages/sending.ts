@@ -67,7 +67,7 @@ export const servers = {
   deleteDefault: "It is the default: confirmation emails wait until you choose another default.",
   deleteEnds: "Its password, DKIM keys and bounce mailbox are removed. This cannot be undone.",
   deleteKeeps: "Sent emails and their bounces stay in your reports.",
-  keep: "Keep server",
+  keep: "Cancel",
   groups: {
     connection: "Connection",
     more: "More settings: name, port, limits, warm-up, bounces",
@@ -238,6 +238,7 @@ export const bounces = {
   title: "Bounces",
   intro: "Bounces, spam complaints and other replies to your emails, and what they change.",
   tabsLabel: "Bounces",
+  settings: "Settings",
   sources: "Sources",
   sourcesIntro:
     "Reports arrive at a bounce address or in a mailbox of a mail server, or from your email provider by webhook.",

@@ -130,6 +130,7 @@ export const person = {
   waiting: (at: string) => `Signed up on ${at}; not confirmed yet`,
   notConfirmed: "not confirmed yet",
   onNoList: "On no list.",
+  moreLists: (n: number) => `Show ${plural(n, "more list", "more lists")}`,
   addToList: "Add to a list",
   noList: "Choose a list",
   addButton: "Add",

@@ -5,6 +5,7 @@ import { readableName } from "../../lib/readable-name.ts";
 import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, countText, pagerOf } from "../pager.ts";
+import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
 
 const DAY_MS = 86_400_000;
@@ -20,6 +21,7 @@ const wordsOf = (action: string): string => (messages.auditLog.actions as Record
 
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(", ").replaceAll("_", " ");
+  if (typeof value === "number") return formatted(value);
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }
 

@@ -48,7 +48,7 @@ function tabOf(visit: CompanyVisit, tab: "bounces" | "bounces-settings", values:
   const here = companyPath(visit, "bounces");
   const tabs = [
     { label: t.recent, href: here, current: tab === "bounces" },
-    { label: `${t.guard} · ${t.sources}`, href: `${here}/settings`, current: tab !== "bounces" },
+    { label: t.settings, href: `${here}/settings`, current: tab !== "bounces" },
   ];
   const common = { tabs, here, waysIn: { ...t.vias, ...t.providers }, campaigns: companyPath(visit, "campaigns") };
   return { view: tab, title: t.title, values: { ...common, ...values } };

@@ -4,10 +4,9 @@ import { query } from "../../../models/database/db.ts";
 import type { App } from "../../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
 import type { SmtpServer } from "../../support/smtp-server.ts";
+import { BODY, type FullIds, fillFull, LONG, maker } from "./fill-full.ts";
 
 const API = "/api/emails";
-const BODY =
-  '<h1>Six books for long evenings</h1><p>Hello [[first_name|default:there]]!</p><p><a href="https://example.com/books">All six books</a></p><p><a href="https://example.com/shop">Visit the shop</a></p><p><a href="[[unsubscribe_url]]">Unsubscribe</a></p>';
 const NAMES: [string, string][] = [
   ["Grace", "Hopper"],
   ["Ada", "Lovelace"],
@@ -26,29 +25,27 @@ export interface Filled {
   sample: TestCompany;
   /** Company with 100,000 people and with long and right-to-left names everywhere. */
   full: TestCompany;
-  ids: Record<
-    | "sample"
-    | "fullList"
-    | "fullSegment"
-    | "fullPerson"
-    | "sent"
-    | "tested"
-    | "scheduled"
-    | "draft"
-    | "versions"
-    | "template"
-    | "changed"
-    | "list"
-    | "person"
-    | "server"
-    | "webhook"
-    | "delivery"
-    | "segment"
-    | "bounced"
-    | "tried"
-    | "media",
-    string
-  >;
+  ids: FullIds &
+    Record<
+      | "sample"
+      | "sent"
+      | "tested"
+      | "scheduled"
+      | "draft"
+      | "versions"
+      | "template"
+      | "changed"
+      | "list"
+      | "person"
+      | "server"
+      | "webhook"
+      | "delivery"
+      | "segment"
+      | "bounced"
+      | "tried"
+      | "media",
+      string
+    >;
 }
 
 /** Images in folders, a resized copy, and a file without a picture. Returns the id of an image. */
@@ -87,53 +84,6 @@ async function history(company: TestCompany, campaign: string): Promise<void> {
      on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = excluded.n`,
     [company.id, campaign, Math.floor(Date.now() / 3_600_000) - 32],
   );
-}
-
-const LONG = "Everybody who came to a reading in one of our shops this year";
-const RIGHT_TO_LEFT = "كل من حضر أمسية قراءة في أحد متاجرنا خلال هذا العام وما قبله";
-
-/** Creates something by the company's API and returns its id. */
-const maker =
-  (company: TestCompany) =>
-  async (path: string, body: object): Promise<string> => {
-    const answer = await company.api.post(`${API}${path}`, body);
-    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
-    return answer.body.id;
-  };
-
-async function fillFull(company: TestCompany, port: number) {
-  const make = maker(company);
-  const server = { host: "127.0.0.1", port, username: "", password: "", use_tls: false };
-  const sender = { sender_name: RIGHT_TO_LEFT, sender_email: "news@lanternbooks.example" };
-  const smtp_config_id = await make("/smtp-configs/", { name: LONG, ...server, ...sender });
-  const fullList = await make("/lists/", { name: LONG, description: RIGHT_TO_LEFT });
-  await make("/lists/", { name: RIGHT_TO_LEFT, description: LONG });
-  await query(
-    `with added as (
-       insert into subscribers (company_id, email, first_name, last_name, attributes)
-       select $1, 'reader' || n || '.' || left(md5(n::text), 20) || '@mail.example',
-         (array['Grace', 'محمد', 'Wolfeschlegelsteinhausenbergerdorff', 'עדה'])[1 + n % 4],
-         (array['Hopper', 'العربي', 'Montgomery-Featherstonehaugh', 'לביא'])[1 + n % 4],
-         '{"city": "Lisbon", "favourite_colour": "teal"}'
-       from generate_series(1, 100000) n returning id)
-     insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added`,
-    [company.id, fullList],
-  );
-  const people = await query<{ id: string }>(
-    "select id from subscribers where company_id = $1 and email like 'reader2.%'",
-    [company.id],
-  );
-  const conditions = [{ field: "attributes.city", operator: "equals", value: "Lisbon" }];
-  const rules = { match: "all", conditions };
-  const fullSegment = await make("/segments/", { name: LONG, rules });
-  await make("/segments/", { name: RIGHT_TO_LEFT, rules });
-  for (const name of [LONG, RIGHT_TO_LEFT]) {
-    const template_id = await make("/templates/", { name, subject: name, body: BODY });
-    const scheduled_for = new Date(Date.now() + 86_400_000).toISOString();
-    await make("/send/to-list/", { name, list_id: fullList, template_id, smtp_config_id, scheduled_for });
-    await make("/drafts/", { name, kind: "to-list", body: { list_id: fullList } });
-  }
-  return { fullList, fullSegment, fullPerson: people[0]!.id };
 }
 
 export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {

@@ -67,7 +67,7 @@ async function shoot(
     let isIn = false;
     let isOperator = false;
     for (const [name, path] of pages) {
-      const isOwn = !path.startsWith("/") || path.startsWith("/account");
+      const isOwn = !path.startsWith("/") || path.startsWith("/account") || path.startsWith("/companies");
       if (isOwn !== isIn) {
         await (isIn ? context.clearCookies() : signIn(filled[who]));
         isIn = !isIn;
