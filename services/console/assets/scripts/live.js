@@ -60,14 +60,16 @@ let timer;
 let spokenAt = 0;
 
 function speak(root, now) {
-  if (Date.now() - spokenAt < SPEAK_MS) return;
+  const spoken = root.querySelector("[data-spoken]");
+  // The part that a change of status brings is still silent.
+  if (spoken.textContent && Date.now() - spokenAt < SPEAK_MS) return;
   spokenAt = Date.now();
   const words = {
     done: numbers.format(now.sent_count + now.failed_count),
     total: numbers.format(now.total_emails),
     failed: numbers.format(now.failed_count),
   };
-  root.querySelector("[data-spoken]").textContent = root.dataset.say.replace(/\{(\w+)\}/g, (_, name) => words[name]);
+  spoken.textContent = root.dataset.say.replace(/\{(\w+)\}/g, (_, name) => words[name]);
 }
 
 function close() {
