@@ -194,7 +194,6 @@ export const operator = {
         began_at: "Signed in",
         last_used_at: "Last used",
         expires_at: "Expires",
-        ip: "IP address",
         user_agent: "Browser",
       },
     },

@@ -19,6 +19,7 @@ import { pagesOf } from "./pages.ts";
 
 const FOLDER = process.env.SCREENSHOTS ?? join(import.meta.dirname, "../../../.cache/screenshots");
 const WIDTHS = [390, 768, 1280];
+const HEIGHT = 800;
 const SCHEMES = ["light", "dark"] as const;
 const words = process.argv.slice(2);
 const sizes = words.filter((word) => /^\d+$/.test(word));
@@ -45,7 +46,7 @@ async function shoot(
     if (pages.length === 0) continue;
     const context = await browser.newContext({
       colorScheme: scheme,
-      viewport: { width, height: 800 },
+      viewport: { width, height: HEIGHT },
       bypassCSP: true,
       extraHTTPHeaders: { "x-forwarded-for": someIp() },
     });
@@ -77,8 +78,15 @@ async function shoot(
         isOperator = true;
       }
       await page.goto(`${url}/app${path.startsWith("/") ? path : `/${filled[who].id}${path && `/${path}`}`}`);
+      // Chromium does not paint frames outside of the viewport.
+      if ((await page.locator("iframe:visible").count()) > 0) {
+        const height = (await page.evaluate("document.documentElement.scrollHeight")) as number;
+        await page.setViewportSize({ width, height });
+        await page.waitForLoadState("networkidle");
+      }
       const file = `${name}-${width}-${scheme}.png`;
       await page.screenshot({ path: join(FOLDER, file), fullPage: true });
+      await page.setViewportSize({ width, height: HEIGHT });
       const wider = (await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) as number;
       const wrong = process.env.AXE ? await violations(page) : [];
       if (wider > 0 || wrong.length > 0)

@@ -345,7 +345,7 @@ test("each variant of an A/B test is shown as it is sent, and its links have the
   const { html } = await browser.open(at(`${id}/mail?variant=1`));
   expect(html).toContain(`src="${at(id)}/mail/frame?variant=1"`);
   expect((await browser.open(at(`${id}/mail/frame?variant=1`))).html).toContain("Hello there");
-  expect((await browser.open(at(id))).html).toContain("Variant B");
+  expect((await browser.open(at(id))).html).toContain("Version B");
 });
 
 test("the list is filtered and ordered, and names are escaped", async () => {
