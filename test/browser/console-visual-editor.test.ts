@@ -493,6 +493,11 @@ test("a block is saved for other emails by its menu, changed in one of them, and
     await save(page);
     expect((await read(first)).design).toEqual(inOneColumn(shop, { ...shop, text: "Visit us" }));
 
+    await chooseInMenu("section", "Save for other emails");
+    await name.fill("Shop link");
+    await page.getByRole("button", { name: "Replace saved block" }).click();
+    await page.locator(".menu-form").getByRole("alert").getByText("a section can't replace it").waitFor();
+
     await chooseInMenu("button", "Save for other emails");
     await page.getByLabel("Link", { exact: true }).fill("javascript:alert(1)");
     await page.getByRole("button", { name: "Save block" }).click();

@@ -6,10 +6,12 @@ import { ask, isProblem } from "./ask.ts";
 import { excerptOf } from "./block-name.ts";
 import type { SavedBlock } from "./boot.ts";
 import { useEditor, useStore } from "./context.ts";
+import { fits } from "./document.ts";
 
 type Answer = Pick<SavedBlock, "id" | "name"> & { seen?: string };
 
 const MAX_NAME = 255;
+const SECTIONS = ["blocks"];
 
 const inOrder = (all: readonly SavedBlock[]) => all.toSorted((one, other) => one.name.localeCompare(other.name));
 
@@ -25,6 +27,10 @@ export function SaveBlockForm({ block, onDone }: { block: Block; onDone(): void 
   const same = known.find((one) => one.name === name.trim());
   const save = async (event: Event) => {
     event.preventDefault();
+    // The templates that use it could not be made into mail.
+    if (same && fits(block, SECTIONS) !== fits(same.blocks[0]!, SECTIONS)) {
+      return setProblem(fits(block, SECTIONS) ? t.savedBlocks.isForColumns : t.savedBlocks.isForSections);
+    }
     setSaving(true);
     const { id, seen } = store.read();
     const opened: Record<string, string> = same && id && !boot.isCampaign ? { template: id, seen: `${seen}` } : {};
@@ -34,7 +40,7 @@ export function SaveBlockForm({ block, onDone }: { block: Block; onDone(): void 
     if (isProblem(answer)) return setProblem(answer.problem);
     const saved: SavedBlock = { id: answer.id, name: answer.name, blocks: [block] };
     store.set({
-      savedBlocks: inOrder([...store.read().savedBlocks.filter((one) => one.id !== saved.id), saved]),
+      savedBlocks: inOrder([...store.read().savedBlocks.filter((one) => one !== same), saved]),
       said: t.says.blockSaved(saved.name),
       ...(answer.seen ? { seen: answer.seen } : {}),
     });

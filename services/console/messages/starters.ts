@@ -2,6 +2,7 @@
 export const starters = {
   title: "Start a template",
   lead: "Choose a design to begin with. All of it can be changed.",
+  branding: "Set your logo and colors",
   empty: "Start empty",
   markdown: "Write Markdown",
   html: "Write HTML",

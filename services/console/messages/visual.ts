@@ -65,6 +65,8 @@ export const visual = {
     save: "Save block",
     hint: "You find it at the left, under Blocks, in every email.",
     replace: "Replace saved block",
+    isForColumns: "The saved block of this name goes into columns, so a section can't replace it. Choose another name.",
+    isForSections: "The saved block of this name is a section, so only a section can replace it. Choose another name.",
     replaceHint: "A saved block has this name. It is replaced, also in the templates that use it.",
   },
   layouts: "Columns",

@@ -21,11 +21,19 @@ function blocksOf(text = ""): Blocks | undefined {
 const changedAt = async (visit: CompanyVisit, id: string): Promise<string> =>
   (await callIn(visit, "renderer.getTemplate", { id })).updated_at;
 
-/** New blocks of a saved block also change the template that is open, which then is no change by somebody else. */
+/**
+ * New blocks of a saved block also change the template that is open, which then is no change by somebody else. Undefined
+ * if the saved block is gone.
+ */
 async function replaced(visit: CompanyVisit, id: string, blocks: Blocks) {
   const { template, seen, name = "" } = visit.form;
   const isSeen = template !== undefined && (await changedAt(visit, template)) === seen;
-  await callIn(visit, "renderer.updateSavedBlock", { id, name, blocks });
+  try {
+    await callIn(visit, "renderer.updateSavedBlock", { id, name, blocks });
+  } catch (error) {
+    if (isServiceError(error, "NOT_FOUND")) return undefined;
+    throw error;
+  }
   return { id, name, ...(isSeen ? { seen: await changedAt(visit, template) } : {}) };
 }
 
@@ -35,7 +43,8 @@ export async function saveBlock(visit: CompanyVisit): Promise<RawResponse> {
   const blocks = blocksOf(visit.form.blocks);
   if (!blocks) return refused([messages.visual.problems.away]);
   try {
-    if (id) return asJson(await replaced(visit, id, blocks));
+    const changed = id && (await replaced(visit, id, blocks));
+    if (changed) return asJson(changed);
     return asJson({ id: (await callIn(visit, "renderer.createSavedBlock", { name, blocks })).id, name });
   } catch (error) {
     if (!isServiceError(error, "INVALID")) throw error;

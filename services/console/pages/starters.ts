@@ -4,7 +4,7 @@ import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
 import { mailFrame } from "../mail-frame.ts";
 import { messages } from "../messages.ts";
-import { type Answer, type CompanyVisit, callIn } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
 import { templatesPath } from "./templates.ts";
 
 const KINDS = ["newsletter", "marketing", "lifecycle", "transactional"] as const;
@@ -51,6 +51,7 @@ export function startersFor(visit: CompanyVisit, title: string, { use, ...paths 
     title,
     values: {
       ...paths,
+      branding: may(visit, "accounts.updateCompany") && companyPath(visit, "settings/branding"),
       groups: KINDS.map((kind) => ({
         title: t.kinds[kind],
         starters: STARTERS.filter((one) => one.kind === kind).map(({ id, name, about }) => ({

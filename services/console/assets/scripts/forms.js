@@ -45,9 +45,10 @@ const answerTo = async (path, fields) => {
 async function uploaded({ dataset, files: [file], form }) {
   const form_token = form.elements.form_token.value;
   const made = await answerTo(dataset.upload, { form_token, folder: "", file });
-  const { width } = await createImageBitmap(file);
+  const { width } = await createImageBitmap(file).catch(() => ({ width: 0 }));
   if (!made.id || width <= dataset.width) return made;
-  return answerTo(`${dataset.copies}/${made.id}/copy`, { form_token, width: dataset.width });
+  const copy = await answerTo(`${dataset.copies}/${made.id}/copy`, { form_token, width: dataset.width });
+  return copy.url ? copy : made;
 }
 for (const input of document.querySelectorAll("[data-into]")) {
   const { dataset, form } = input;
