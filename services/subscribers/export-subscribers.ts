@@ -69,7 +69,8 @@ const namesSql = (which: Which, size: number) => `
 
 const pageSql = (which: Which, size: number) => `
   select s.id, s.email, s.first_name, s.last_name, s.status, s.created_at, s.attributes, array(
-    select l.name from ${listMembersOf("s.id")} o join lists l on l.company_id = $1 and l.id = o.list_id
+    select l.name from ${listMembersOf("s.id")} o
+    cross join lateral (select id, name from lists where company_id = $1 and id = o.list_id offset 0) l
     where o.company_id = $1 and o.left_at is null order by l.name, l.id) as lists
   from ${which.from} where ${which.where.join(" and ")} and ${which.key} > $${which.values.length + 1} order by ${which.key} limit ${size}`;
 

@@ -114,9 +114,11 @@ function listing(companyId: string, asked: ListParams): Listing {
   const [campaigns, recipients] = [[asked.campaign ?? []].flat(), [asked.recipient ?? []].flat()];
   const campaign = campaigns.length === 1 ? campaigns[0] : undefined;
   const statuses = [asked.status ?? []].flat();
-  let from = `${campaign ? "campaigns c" : campaignsOf(statuses)} cross join lateral (${mailsOf(statuses)}) s`;
-  // A separate look-up, so that PostgreSQL knows that the rows of one campaign are in the order of their numbers.
-  if (campaign) where.push(`c.no = ${campaignNo(add(campaign), "$1")}`);
+  const no = campaign && campaignNo(add(campaign), "$1");
+  const read = no ? `(select * from campaigns where no = ${no} offset 0) c` : campaignsOf(statuses);
+  let from = `${read} cross join lateral (${mailsOf(statuses)}) s`;
+  // Two separate look-ups, so that PostgreSQL knows that the rows of one campaign are in the order of their numbers.
+  if (no) where.push(`c.no = ${no}`, `s.campaign_no = ${no}`);
   else if (campaigns.length > 1) where.push(`c.id = any(${add(campaigns)})`);
   if (recipients.length > 0) {
     from = `(${recipients.map((address) => ofRecipient(add(address.trim()))).join(" union ")}) k
