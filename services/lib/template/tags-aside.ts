@@ -89,6 +89,11 @@ export class TagsAside {
     return part.trim() !== "" && rest.trim() === "";
   }
 
+  isValue(part: string): boolean {
+    const [word, no] = new RegExp(this.#word).exec(part) ?? [];
+    return word === part && !this.#blocks.has(Number(no)) && !this.#texts.has(Number(no));
+  }
+
   /** The numbers of the conditions and loops in a part of `text`, and of their ends, in order. */
   blocksIn(part: string): number[] {
     return [...part.matchAll(this.#word)].map(([, no]) => Number(no)).filter((no) => this.#blocks.has(no));
