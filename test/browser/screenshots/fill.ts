@@ -67,7 +67,7 @@ async function files({ api }: TestCompany): Promise<string> {
 }
 
 /** Sixty days of mail and growth, and two days of readers. */
-async function history(company: TestCompany, campaign: string): Promise<void> {
+async function history(company: TestCompany, campaigns: readonly string[]): Promise<void> {
   await query(
     `insert into company_days (company_id, day, slot, sent, returned, bounced, complained, opens, clicks, people_subscribed, people_unsubscribed)
      select $1, current_date - d, 9, 400 * k, 4 * k, 4 * k, 0, 160 * k, 31 * k, 9 * k, k
@@ -76,13 +76,14 @@ async function history(company: TestCompany, campaign: string): Promise<void> {
   );
   await query(
     `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n)
-     select $1, $2, metric, bucket, 0, n from (
-       select 'opened_by_hour' as metric, h as bucket, greatest(1, 40 - abs(h - $3::int - 3) * 2) as n from generate_series($3::int, $3::int + 30) h
-       union all select 'clicked_by_hour', h, greatest(0, 12 - abs(h - $3::int - 4)) from generate_series($3::int, $3::int + 20) h
-       union all values ('opened', 0, 31), ('opened_unique', 0, 18), ('clicked', 0, 12), ('clicked_unique', 0, 9),
-         ('opened_machine', 0, 4), ('opened_unrecorded', 0, 1312), ('clicked_unrecorded', 0, 48), ('link', 1, 8), ('link_unique', 1, 6), ('link', 2, 4), ('link_unique', 2, 3)) k
+     select $1, campaign, metric, bucket, 0, n from unnest($2::uuid[]) campaign, (
+       select 'opened_by_hour' as metric, $3::int + h as bucket, greatest(1, round(18 * power(0.82, h)))::int as n from generate_series(0, 30) h
+       union all select 'clicked_by_hour', $3::int + h, round(4 * power(0.8, h))::int from generate_series(0, 20) h
+       union all values ('opened', 0, 113), ('opened_unique', 0, 76), ('clicked', 0, 20), ('clicked_unique', 0, 14),
+         ('opened_machine', 0, 4), ('link', 1, 13), ('link_unique', 1, 9), ('link', 2, 7), ('link_unique', 2, 5),
+         ('opened_unique_of_variant', 0, 34), ('opened_unique_of_variant', 1, 42), ('clicked_unique_of_variant', 0, 5), ('clicked_unique_of_variant', 1, 9)) k
      on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = excluded.n`,
-    [company.id, campaign, Math.floor(Date.now() / 3_600_000) - 32],
+    [company.id, campaigns, Math.floor(Date.now() / 3_600_000) - 32],
   );
 }
 
@@ -210,7 +211,7 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
     kind: "to-list",
     body: { list_id: list, smtp_config_id: server, content, variants },
   });
-  await history(company, sent);
+  await history(company, [sent, tested]);
   const ids = {
     sent,
     tested,
