@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import jwt from "jsonwebtoken";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { keysFor } from "../../services/lib/secrets.ts";
 import { until } from "../integration/campaigns/world.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
@@ -244,6 +246,25 @@ test("a session that ends during typing is reported, and the text stays in the e
     await write(page, "<p>Not lost</p>");
     await seen(page, /Your session has ended/);
     expect(await written(page)).toBe("<p>Not lost</p>");
+  });
+});
+
+test("after an expired session, saving leads through the sign-in back to the text", async () => {
+  await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
+    await signIn(page, `templates/${template}`);
+    await seen(page, /bytes of HTML/);
+    const [cookie] = (await page.context().cookies()).filter(({ name }) => name === "fm_session");
+    const { exp: _, ...claims } = jwt.decode(cookie!.value) as jwt.JwtPayload;
+    const value = jwt.sign({ ...claims, exp: claims.iat! - 60 }, keysFor("console")[0]!);
+    await page.context().addCookies([{ ...cookie!, value }]);
+    await write(page, "<p>Kept through the sign-in</p>");
+    await seen(page, /Save to sign in again; your text is kept/);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByLabel("Email address").fill(company.email);
+    await page.getByLabel("Password").fill(company.password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await seen(page, /bytes of HTML/);
+    expect(await written(page)).toBe("<p>Kept through the sign-in</p>");
   });
 });
 

@@ -90,6 +90,7 @@ export const templates = {
   busy: "The preview is busy. Trying again…",
   away: "The preview does not respond. Your text is safe here; trying again…",
   tooLarge: "This is too large for a form. Shorten it, or save it through the API.",
+  expired: "Your session has ended. Save to sign in again; your text is kept.",
   ended: "Your session has ended, and this form can no longer be saved. Copy your text, sign in again, and paste it.",
 
   // Edit conflicts

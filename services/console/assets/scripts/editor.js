@@ -196,11 +196,11 @@ async function ask() {
     method: "POST",
     body: new URLSearchParams(new FormData(form)),
   });
-  const { busy, away, tooLarge, ended } = form.dataset;
-  // A retry would not help with these errors.
-  const isEnded = response.redirected || response.status === 401 || response.status === 403;
-  if (isEnded || response.status === 413) {
-    previewState.textContent = isEnded ? ended : tooLarge;
+  const { busy, away, tooLarge, expired, ended } = form.dataset;
+  // A retry would not help with these errors. Only the form of an expired session is kept through the sign-in.
+  const final = { 401: expired, 403: ended, 413: tooLarge }[response.status] ?? (response.redirected && ended);
+  if (final) {
+    previewState.textContent = final;
     return;
   }
   if (!response.ok) return retry(response.status === 429 || response.status === 503 ? busy : away);
