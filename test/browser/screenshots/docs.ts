@@ -53,6 +53,13 @@ async function pictures({ company, sample, ids }: Filled): Promise<Picture[]> {
       height: 860,
       arrived: (page) => page.locator(".block.is-footer").waitFor(),
     },
+    {
+      name: "branding",
+      who: "company",
+      path: "settings/branding",
+      height: 860,
+      arrived: (page) => page.frameLocator("iframe").getByText("What we learned").waitFor(),
+    },
     { name: "starters", who: "company", path: "templates/starters", height: 800, of: "main", arrived: showFrames },
   ];
 }
