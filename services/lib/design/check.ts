@@ -1,5 +1,5 @@
 /** Finds the faults of a design; each sentence names the path in the tree. */
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { fieldErrorSentence } from "../field-errors.ts";
 import { compileTemplate } from "../template/compile.ts";
 import { tokenize } from "../template/lexer.ts";
@@ -27,12 +27,17 @@ const IMAGE = /^(?:https?:\/\/|\[\[)[^\s\p{Cc}]*$/iu;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const withoutTags = (text: string) => text.replace(/\[\[.*?\]\]/gs, "[[x]]");
 
-// The first fault only: collecting those of a hostile tree would take minutes.
-const ajv = new Ajv({ discriminator: true, strict: false, verbose: true });
-ajv.addFormat("link", (text: string) => text === "" || LINK.test(withoutTags(text)));
-ajv.addFormat("image", (text: string) => text === "" || IMAGE.test(withoutTags(text)));
-ajv.addFormat("uuid", UUID);
-const isDesign = ajv.compile<Design>({ ...DESIGN_SCHEMA, $defs: DEFINITIONS });
+function compileSchema(): ValidateFunction<Design> {
+  // The first fault only: collecting those of a hostile tree would take minutes.
+  const ajv = new Ajv({ discriminator: true, strict: false, verbose: true });
+  ajv.addFormat("link", (text: string) => text === "" || LINK.test(withoutTags(text)));
+  ajv.addFormat("image", (text: string) => text === "" || IMAGE.test(withoutTags(text)));
+  ajv.addFormat("uuid", UUID);
+  return ajv.compile<Design>({ ...DESIGN_SCHEMA, $defs: DEFINITIONS });
+}
+
+/** Compiled at the first use: it would delay each start, and most processes check no design. */
+let compiled: ValidateFunction<Design> | undefined;
 
 const ADDRESSES: Record<string, string> = {
   link: "Enter an address that starts with https://, http://, mailto:, tel: or a variable, without blanks.",
@@ -195,6 +200,8 @@ export function designErrors(design: unknown): string[] {
   if (Buffer.byteLength(JSON.stringify(design) ?? "") > MAX_DESIGN_BYTES) {
     return [`A design has at most ${MAX_DESIGN_BYTES / 1_024} KB.`];
   }
+  compiled ??= compileSchema();
+  const isDesign = compiled;
   if (!isDesign(design)) return [...new Set(isDesign.errors!.map(schemaSentence))].slice(0, MAX_SENTENCES);
   const all = [...walk(design.blocks)];
   if (all.length > MAX_BLOCKS) return [`A design has at most ${MAX_BLOCKS} blocks.`];
