@@ -2,7 +2,7 @@
  * Provides one PostgreSQL for the whole run: TEST_DATABASE_URL if set, else an embedded one in its own folder. It
  * contains a migrated template from which each test file clones its database.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pg from "pg";
@@ -25,14 +25,54 @@ function compileCache(): string {
   return folder;
 }
 
+const IN_MEMORY = "/dev/shm";
+const NEEDED_MEMORY = 6 * 2 ** 30;
+const PREFIX = "flockmail-test-";
+
+/** A file system without a disk, where the machine has one with room: tests make and drop some 50,000 files. */
+function parentOfDatabase(): string {
+  try {
+    const { bavail, bsize } = statfsSync(IN_MEMORY);
+    return Math.min(bavail * bsize, process.availableMemory()) > NEEDED_MEMORY ? IN_MEMORY : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** Removes databases of killed runs, which would keep the machine's memory. */
+function removeOrphans(parent: string): void {
+  for (const name of readdirSync(parent).filter((name) => name.startsWith(PREFIX))) {
+    try {
+      const pid = Number.parseInt(readFileSync(join(parent, name, "postgres/postmaster.pid"), "utf8"), 10);
+      if (!isRunning(pid)) rmSync(join(parent, name), { recursive: true });
+    } catch {
+      // Starts or ends at this moment.
+    }
+  }
+}
+
 export default async function globalSetup(): Promise<void> {
   // Only this machine may connect, because anybody may register, as tests do.
   process.env.HOST ??= "127.0.0.1";
   process.env.NODE_COMPILE_CACHE ??= compileCache();
   let server = process.env.TEST_DATABASE_URL;
   if (!server) {
-    const folder = mkdtempSync(join(tmpdir(), "flockmail-test-"));
-    const postgres = await startEmbeddedPostgres(folder, { fsync: "off", max_connections: 300 });
+    const parent = parentOfDatabase();
+    removeOrphans(parent);
+    const folder = mkdtempSync(join(parent, PREFIX));
+    const postgres = await startEmbeddedPostgres(folder, {
+      fsync: "off",
+      max_connections: 300,
+      max_wal_size: "512MB",
+    });
     server = postgres.url;
     (globalThis as Record<string, unknown>).stopTestDatabase = async () => {
       await postgres.stop();
