@@ -112,11 +112,21 @@ export class Conformance {
   }
 }
 
+/** Shared by the test files of a worker: compiling the schemas of a response takes longer than the request. */
+const store = globalThis as unknown as Record<symbol, { text: string; conformance: Conformance } | undefined>;
+const KEY = Symbol.for("conformance that test files share");
+
+function conformanceTo(document: OpenApi): Conformance {
+  const text = JSON.stringify(document);
+  if (store[KEY]?.text !== text) store[KEY] = { text, conformance: new Conformance(document) };
+  return store[KEY]!.conformance;
+}
+
 let shared: Conformance | undefined;
 
 /** Throws for an undescribed response, and for a 500, which is described but never right in a test. */
 export function checkResponse(method: string, path: string, seen: Seen): void {
-  shared ??= new Conformance(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }));
+  shared ??= conformanceTo(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }));
   const error = seen.status === 500 ? "is a 500" : shared.errorIn(method, path, seen);
   if (error) throw new Error(`${method} ${path} → ${seen.status} ${error}\n${seen.text.slice(0, 2_000)}`);
 }

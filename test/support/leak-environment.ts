@@ -59,7 +59,7 @@ const NEVER = new Promise<never>(() => {});
  * Jest records a hundred stack frames for every error. Fewer show where a timer was made, and errors are made all the
  * time.
  */
-const FRAMES = 20;
+const FRAMES = 10;
 
 function here(): Error {
   const limit = Error.stackTraceLimit;

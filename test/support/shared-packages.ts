@@ -3,6 +3,7 @@
  * the environment and the runtime, and this module with each, by different loaders.
  */
 import { createRequire } from "node:module";
+import type { Ajv, AnySchema, ValidateFunction } from "ajv";
 
 const KEY = Symbol.for("packages that test files share");
 /** The first file that loaded each package. */
@@ -27,6 +28,39 @@ const own = createRequire(import.meta.url);
 export function setUpPackages(): void {
   const { types } = own("pg") as typeof import("pg");
   types.setTypeParser(types.builtins.INT8, Number);
+  compileSchemasOnce();
+}
+
+const OPTIONS = [
+  "allErrors",
+  "discriminator",
+  "ownProperties",
+  "strict",
+  "useDefaults",
+  "validateFormats",
+  "verbose",
+] as const;
+
+/** Equal for instances of Ajv that make the same function of a schema: a format's name says what it checks. */
+const kindOf = (ajv: Ajv) =>
+  JSON.stringify([ajv.constructor.name, OPTIONS.map((option) => ajv.opts[option]), Object.keys(ajv.formats)]);
+
+/**
+ * Compiles equal JSON schemas once per worker: each file has its own copy of the contracts. Instances with schemas that
+ * others refer to compile as usual.
+ */
+function compileSchemasOnce(): void {
+  const { prototype } = own("ajv/dist/core").default as { prototype: Ajv };
+  const { compile } = prototype;
+  const compiled = new Map<string, ValidateFunction>();
+  const compileOnce = function (this: Ajv, schema: AnySchema, meta?: boolean): ValidateFunction {
+    if (meta || Object.values(this.schemas).some((added) => !added?.meta)) return compile.call(this, schema, meta);
+    const key = `${kindOf(this)} ${JSON.stringify(schema)}`;
+    const validate = compiled.get(key) ?? compile.call(this, schema);
+    compiled.set(key, validate);
+    return validate;
+  };
+  Object.assign(prototype, { compile: compileOnce });
 }
 
 /**
