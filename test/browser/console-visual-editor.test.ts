@@ -366,7 +366,7 @@ test("a draft survives closing the page, text from Word is pasted clean, and a b
   });
 }, 120_000);
 
-test("a session that ends is named by a save, an upload and the checks, and the draft is there after signing in", async () => {
+test("a session that ends is named by a save, an upload, the checks and the preview, and the draft is there after signing in", async () => {
   await open(LARGE, async (page) => {
     await signIn(page, "templates/new/visual");
     await text(page, "heading").click();
@@ -381,6 +381,8 @@ test("a session that ends is named by a save, an upload and the checks, and the 
     await page.getByRole("complementary", { name: "Settings" }).filter({ has: ended }).waitFor();
     await page.getByRole("tab", { name: /^Checks/ }).click();
     await page.getByRole("tabpanel").filter({ has: ended }).waitFor();
+    await page.getByRole("button", { name: "Preview on a phone" }).click();
+    await page.getByRole("region", { name: "Preview of the email" }).filter({ has: ended }).waitFor();
 
     await page.reload();
     await page.getByLabel("Email address").fill(company.email);

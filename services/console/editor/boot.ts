@@ -30,7 +30,7 @@ export interface Boot {
   fields: { name: string; sample: string }[];
   readers: string[];
   images: { id: string; url: string; path: string; filename: string; alt: string; isCopy: boolean }[];
-  /** Of the page's start; the store has the present ones. */
+  /** Saved blocks when the page is opened; the store has the current ones. */
   savedBlocks: SavedBlock[];
   maySaveBlocks: boolean;
   /** Address of the person, for test mails; null if the person may send none. */

@@ -1,6 +1,6 @@
 /** Features that some clients do not support although no reader notices. Each with its reason. */
 export const HARMLESS: Readonly<Record<string, string>> = {
-  // What the HTML of MJML needs itself.
+  // Needed by the HTML of MJML itself.
   "@media": "Columns are 100 % wide without it, as on phones; tables in conditional comments place them in Outlook.",
   "<style>": "Holds those rules only; all others are in style attributes.",
   "<body>": "Clients that remove it show its content; the background is repeated in a div.",
@@ -14,7 +14,7 @@ export const HARMLESS: Readonly<Record<string, string>> = {
   height: "Yahoo makes it a minimum height; spacers and lines keep their size.",
   "word-spacing": "Set to normal, the default.",
 
-  // What mails use as an extra.
+  // Extras, without which a mail is right.
   "border-radius": "Corners are square.",
   "box-shadow": "A box has no shadow.",
   "box-sizing": "Rounded up by the client's own layout of tables.",

@@ -29,7 +29,7 @@ import {
 } from "./draft.ts";
 import { sourceOf, versionsOf } from "./variants.ts";
 
-/** What the editor edits, and where it is stored. */
+/** Content that the editor edits, and where it is stored. */
 interface Place {
   /** Path before the id, below which the editor is. */
   root: string;
@@ -67,7 +67,7 @@ function placeOf(visit: CompanyVisit, { id, body }: Draft): Place | undefined {
 const nameOf = (name: string, version: number | undefined): string =>
   version === undefined ? name : `${name}: ${messages.newCampaign.version(letterOf(version))}`;
 
-/** What version A sends, to begin another version with; undefined if it has no design. */
+/** Content of version A, to begin another version with; undefined if it has no design. */
 async function contentOfFirst(visit: CompanyVisit, { body }: Draft): Promise<Body | undefined> {
   const { template_id, ...written } = sourceOf(body, 0);
   const template = isUuid(template_id)

@@ -18,7 +18,7 @@ export const rowsAskedFor = (form: Form): number =>
 export const versionsOf = ({ variants }: Body): Body[] =>
   Array.isArray(variants) ? variants.map((one) => (isObject(one) ? one : {})) : [];
 
-/** What a version sends: its own template or content, otherwise the campaign's, with the version's subject. */
+/** Content that a version sends: its own template or content, otherwise the campaign's, with the version's subject. */
 export function sourceOf(body: Body, n: number): Body {
   const version = versionsOf(body)[n] ?? {};
   const isSource = (one: Body) => textIn(one, "template_id") !== "" || isObject(one.content);
