@@ -87,11 +87,11 @@ test("a table refreshes without losing scroll position or focus, and shows when 
     const row = page.getByRole("link", { name: /October newsletter/ });
     await row.focus();
     const scrolled = "document.getElementById('region-campaigns').scrollLeft";
-    await page.evaluate(`${scrolled} = 120`);
+    await page.evaluate(`${scrolled} = 60`);
     await query("update campaigns set name = 'November' where id = $1", [campaignId]);
     await page.getByRole("link", { name: "November" }).waitFor(PATIENCE);
     expect(await page.evaluate("document.activeElement.textContent")).toBe("November");
-    expect(await page.evaluate(scrolled)).toBe(120);
+    expect(await page.evaluate(scrolled)).toBe(60);
     await query("update campaigns set name = 'October newsletter' where id = $1", [campaignId]);
     await query("update operator_sessions set ended_at = now() where name = 'Grace'");
     await page.getByText("You are not signed in, or your session has ended.").waitFor(PATIENCE);

@@ -193,6 +193,32 @@ test("changes after the review are shown again before sending; a refusal is show
   expect((await mine.open(draft)).status).toBe(200);
 });
 
+test("an automatic save that arrives after the review and changes nothing leaves the draft ready to send", async () => {
+  const id = await drafted({
+    ...whole(),
+    variants: [{ percent: 50 }, { percent: 50, content: { subject: "S", design: designOf("Kept") } }],
+  });
+  const path = at(`campaigns/drafts/${id}`);
+  await browser.open(`${path}/what`);
+  const form = {
+    content: "template",
+    template_id: template,
+    ab: "on",
+    winner: "",
+    "variant.0.percent": "50",
+    "variant.1.percent": "50",
+    "variant.1.template_id": "written",
+    "variant.1.subject": "S",
+  };
+  await browser.send(`${path}/what`, form);
+  const { updated_at } = (await company.api.get(`${E}/drafts/${id}/`)).body;
+  await browser.send(`${path}/what`, { ...form, do: "autosave" });
+  await browser.send(`${path}/whom`, { name: "October", audience: `list:${list}`, do: "autosave" });
+  expect((await company.api.get(`${E}/drafts/${id}/`)).body.updated_at).toBe(updated_at);
+  await browser.send(`${path}/whom`, { name: "November", audience: `list:${list}`, do: "autosave" });
+  expect((await company.api.get(`${E}/drafts/${id}/`)).body.name).toBe("November");
+});
+
 test("a date typed while “Now” is selected is an error at the date, and nothing is saved; a stored earlier date is accepted", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}/when`);

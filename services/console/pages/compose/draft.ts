@@ -2,6 +2,7 @@
  * Drafts of campaigns: each step saves its fields to a draft of the API, so that closing the window loses nothing, and
  * sending sends the draft.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { ReturnsOf } from "../../../contracts.ts";
 import { isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
@@ -84,9 +85,13 @@ export function changed(body: Body, changes: Body): { kind: Kind; body: Body } {
   return { kind, body: kind === "to-list" && isWritten ? { ...others, content } : others };
 }
 
-export async function saveDraft(visit: CompanyVisit, draft: Draft, changes: Body, name?: string): Promise<Draft> {
-  const named = name === undefined ? {} : { name };
-  return callIn(visit, "campaigns.updateDraft", { id: draft.id, ...named, ...changed(draft.body, changes) });
+/** A save without changes writes nothing: an automatic one that arrives late leaves the draft as it was reviewed. */
+export async function saveDraft(visit: CompanyVisit, draft: Draft, changes: Body, name = draft.name): Promise<Draft> {
+  const { id, ...before } = draft;
+  const saved = { name, ...changed(draft.body, changes) };
+  return isDeepStrictEqual({ ...before, ...saved }, before)
+    ? draft
+    : callIn(visit, "campaigns.updateDraft", { id, ...saved });
 }
 
 export const draftPath = (visit: CompanyVisit, id: string, rest = ""): string =>
