@@ -54,7 +54,7 @@ import { fromPage, saveFrom } from "./pages/compose/from.ts";
 import { previewFrame } from "./pages/compose/preview.ts";
 import { saveWhat, whatPage } from "./pages/compose/what.ts";
 import { saveWhen, whenPage } from "./pages/compose/when.ts";
-import { createDraft, newCampaignPage, saveWhom, whomPage } from "./pages/compose/whom.ts";
+import { composeWithTemplate, createDraft, newCampaignPage, saveWhom, whomPage } from "./pages/compose/whom.ts";
 import {
   domainPage,
   domainsPage,
@@ -248,6 +248,7 @@ export const companyPages: Table<CompanyVisit> = {
   "templates/frame": { page: emptyFrame },
   "templates/media": { form: uploadImage },
   "templates/:id": { page: templatePage, form: saveTemplate },
+  "templates/:id/campaign": { form: composeWithTemplate },
   "templates/:id/visual": { page: visualPage, form: saveVisual },
   "templates/:id/frame": { page: templateFrame },
   "templates/:id/duplicate": { form: duplicateTemplate },

@@ -33,6 +33,8 @@ export interface Boot {
   /** Saved blocks when the page is opened; the store has the current ones. */
   savedBlocks: SavedBlock[];
   maySaveBlocks: boolean;
+  /** May begin a campaign. */
+  mayCompose: boolean;
   /** Address of the person, for test mails; null if the person may send none. */
   testTo: string | null;
   types: { value: Mail["template_type"]; label: string }[];

@@ -34,6 +34,20 @@ function SavedState() {
   return <span class="state">{words}</span>;
 }
 
+/** Begins a campaign with the template as it is saved. */
+function Compose() {
+  const { boot } = useEditor();
+  const id = useStore((state) => (isChanged(state) || state.isSaving ? null : state.id));
+  const isMarketing = useStore((state) => state.history.now.mail.template_type === "marketing");
+  if (boot.isCampaign || !boot.mayCompose || !isMarketing || id === null) return null;
+  return (
+    <form method="post" action={`${boot.paths.root}/${id}/campaign`}>
+      <input type="hidden" name="form_token" value={boot.formToken} />
+      <button type="submit">{t.compose}</button>
+    </form>
+  );
+}
+
 export function TopBar({ saving }: { saving: Saving }) {
   const { boot, store } = useEditor();
   const name = useStore((state) => state.history.now.mail.name);
@@ -93,6 +107,7 @@ export function TopBar({ saving }: { saving: Saving }) {
         </select>
       )}
       <TestSend />
+      <Compose />
       <button type="button" class="primary" disabled={isSaving} onClick={() => saving.save()}>
         {boot.isCampaign ? t.next : t.save}
       </button>

@@ -12,6 +12,7 @@ export const visual = {
   closeDialog: "Close",
   save: "Save",
   next: "Save and continue",
+  compose: "New campaign",
   saving: "Saving…",
   saved: (ago: string) => `Saved ${ago}`,
   justNow: "just now",

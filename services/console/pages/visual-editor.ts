@@ -54,6 +54,7 @@ export async function editorPage(visit: CompanyVisit, title: string, edited: Edi
     readers: offered.readers,
     images: offered.images,
     savedBlocks,
+    mayCompose: may(visit, "campaigns.createDraft"),
     maySaveBlocks: may(visit, "renderer.createSavedBlock"),
     testTo: may(visit, "campaigns.sendTest") ? visit.user.email : null,
     types: (["marketing", "transactional"] as const).map((value) => ({ value, label: t.kinds[value] })),

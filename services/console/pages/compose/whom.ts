@@ -163,6 +163,15 @@ export const createDraft = (visit: CompanyVisit): Promise<Outcome | Answer> => {
   }, again);
 };
 
+/** A draft with the template, to choose its recipients. */
+export async function composeWithTemplate(visit: CompanyVisit): Promise<Answer> {
+  requirePermission("campaigns.createDraft", { role: visit.company.role });
+  const { id, name } = await callIn(visit, "renderer.getTemplate", { id: visit.params.id! });
+  const body = withoutUnset({ template_id: id, smtp_config_id: await usualServer(visit) });
+  const draft = await callIn(visit, "campaigns.createDraft", { name, kind: "to-list", body });
+  return { goTo: draftPath(visit, draft.id, "whom") };
+}
+
 /** Whether an automatic save would delete designs: those of versions, which mail to typed addresses cannot have. */
 const holdsDesigns = ({ form }: CompanyVisit, { body }: Draft): boolean =>
   form.do === "autosave" && form.audience === "addresses" && versionsOf(body).some(hasDesign);
