@@ -2,12 +2,12 @@
  * Provides one PostgreSQL for the whole run: TEST_DATABASE_URL if set, else an embedded one in its own folder. It
  * contains a migrated template from which each test file clones its database.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import { migrate } from "../../models/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
+import { memoryFolder } from "./memory-folder.ts";
 
 export const TEMPLATE = "flockmail_template";
 
@@ -25,19 +25,7 @@ function compileCache(): string {
   return folder;
 }
 
-const IN_MEMORY = "/dev/shm";
-const NEEDED_MEMORY = 6 * 2 ** 30;
 const PREFIX = "flockmail-test-";
-
-/** A file system without a disk, where the machine has one with room: tests make and drop some 50,000 files. */
-function parentOfDatabase(): string {
-  try {
-    const { bavail, bsize } = statfsSync(IN_MEMORY);
-    return Math.min(bavail * bsize, process.availableMemory()) > NEEDED_MEMORY ? IN_MEMORY : tmpdir();
-  } catch {
-    return tmpdir();
-  }
-}
 
 const isRunning = (pid: number): boolean => {
   try {
@@ -65,7 +53,7 @@ export default async function globalSetup(): Promise<void> {
   process.env.NODE_COMPILE_CACHE ??= compileCache();
   let server = process.env.TEST_DATABASE_URL;
   if (!server) {
-    const parent = parentOfDatabase();
+    const parent = memoryFolder();
     removeOrphans(parent);
     const folder = mkdtempSync(join(parent, PREFIX));
     const postgres = await startEmbeddedPostgres(folder, {

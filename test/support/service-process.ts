@@ -104,8 +104,8 @@ export async function untilDatabaseStarts<T>(start: () => Promise<T>): Promise<T
   }
 }
 
-/** A folder for DATA_DIR; `remove` deletes it. */
-export function dataFolder(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), "flockmail-"));
+/** A folder for DATA_DIR, on disk by default; `remove` deletes it. */
+export function dataFolder(parent = tmpdir()): { path: string; remove(): void } {
+  const path = mkdtempSync(join(parent, "flockmail-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

@@ -1,18 +1,18 @@
 /** Backup of the embedded database without a matching pg_dump, and its restore as in docs/backup.md. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { Config } from "../../../services/lib/config.ts";
 import { startEmbeddedPostgres } from "../../../services/lib/processes/embedded-postgres.ts";
 import { backup, manifestOf } from "../../../services/operator/backup.ts";
 import { checkBackup } from "../../../services/operator/backup-check.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 
 jest.setTimeout(120_000);
 
 describe("the embedded database without a pg_dump of its version", () => {
-  const folder = mkdtempSync(join(tmpdir(), "flockmail-files-"));
+  const folder = mkdtempSync(join(memoryFolder(), "flockmail-files-"));
   const { PATH } = process.env;
   beforeAll(() => {
     // Hides a matching pg_dump of this machine: PATH has only tar and an outdated pg_dump.

@@ -2,11 +2,12 @@ import { chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../../services/lib/processes/embedded-postgres.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { dataFolder } from "../../support/service-process.ts";
 
 jest.setTimeout(60_000);
 
-const data = dataFolder();
+const data = dataFolder(memoryFolder());
 afterAll(() => data.remove());
 
 async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
@@ -36,7 +37,7 @@ test("a stop that takes too long is cut short, and nothing committed is lost", a
 // Only root can change a folder's owner.
 const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
 testAsRoot("a database created by another user is refused with that user's name", async () => {
-  const foreign = dataFolder();
+  const foreign = dataFolder(memoryFolder());
   mkdirSync(join(foreign.path, "postgres"), { mode: 0o700 });
   chownSync(join(foreign.path, "postgres"), 4_242, 4_242);
   await expect(startEmbeddedPostgres(foreign.path)).rejects.toThrow("belongs to another user (uid 4242, this is 0)");

@@ -8,6 +8,7 @@ import pg from "pg";
 import { apiAt } from "../../support/api.ts";
 import { createDatabase } from "../../support/database.ts";
 import { longTest } from "../../support/long.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { leftAfter, processesNaming } from "../../support/processes.ts";
 import {
   dataFolder,
@@ -83,7 +84,7 @@ async function handOver(service: ServiceProcess) {
 // Tests run in order and share a database, because creating one costs more than a start.
 describe("a service with a DATA_DIR", () => {
   jest.setTimeout(120_000);
-  const [data, restored] = [dataFolder(), dataFolder()];
+  const [data, restored] = [dataFolder(memoryFolder()), dataFolder(memoryFolder())];
   let service: ServiceProcess;
 
   afterAll(() => {
