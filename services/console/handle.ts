@@ -14,6 +14,7 @@ import {
   isFormToken,
   newVisitor,
   readSession,
+  senderOf,
   signSession,
 } from "../lib/tokens/console-session.ts";
 import { isForOperators, type RawResponse } from "./contract.ts";
@@ -42,7 +43,7 @@ type PageParams = ParamsOf<"console.page"> & {
   file?: UploadedFile;
 };
 
-const STALE_FORM = "This form is no longer valid. Go back, load the page again, and send it once more.";
+const STALE_FORM = "This page has expired. Go back, reload it and try again.";
 
 /** Returns the signed-in operator, as `identify` does for people. */
 async function identifyOperator(visit: Visit): Promise<OperatorVisit | undefined> {
@@ -169,6 +170,8 @@ async function handle(ctx: Ctx<unknown>, asked: PageParams, isWrite: boolean): P
     const sender = had.session ?? had.ended;
     if (isWrite && !(sender && isFormToken(sender, token))) {
       if (wantsJson) return finish({ goTo: "/app/login" });
+      const shownTo = !had.session?.person && !findPage(openPages, path, "form") && senderOf(token);
+      if (shownTo) return finish(toSignIn({ ...visit, session: shownTo }, true));
       throw forbidden(STALE_FORM);
     }
     if (isWrite && had.ended && !findPage(openPages, path, "form")) {

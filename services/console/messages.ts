@@ -31,7 +31,8 @@ export const messages = {
     ended: "Your session expired. Sign in to continue; your changes are kept.",
     back: "You are signed in again, and the form has what you typed. It is not saved yet.",
     /** Shown beside a form that saves automatically. */
-    notSaved: "Not saved. If your session expired, press a button of this form to sign in; your changes are kept.",
+    notSaved: "Not saved: your session expired. Press a button of this form to sign in; your changes are kept.",
+    failed: "Not saved. Press a button of this form to try again.",
   },
   ...account,
   navigation,

@@ -9,6 +9,7 @@ import type { Caller } from "../lib/caller.ts";
 import { downloadFrom } from "../lib/download.ts";
 import { notFound, unauthenticated } from "../lib/errors.ts";
 import { escapeHtml } from "../lib/escape-html.ts";
+import { isUuid } from "../lib/ids.ts";
 import { MAX_REQUEST_WAIT_MS, type WaitBudget } from "../lib/owner.ts";
 import { CONSOLE_COOKIE, OPERATOR_COOKIE, readSession } from "../lib/tokens/console-session.ts";
 import { admit } from "./access/admission.ts";
@@ -58,9 +59,14 @@ function texts(values: Record<string, unknown>): Record<string, string> {
 const personOf = ({ cookie }: PageRequest) =>
   cookie === undefined ? undefined : readSession(cookie, { alsoEnded: true })?.person;
 
-/** Body limits: small for strangers, except for a form that is kept through the sign-in (console/kept-form.ts). */
+/**
+ * Body limits: small for strangers, except for a company's form, which is kept through the sign-in also if the cookie
+ * is gone (console/kept-form.ts).
+ */
 const limitsFor = (asked: PageRequest) =>
-  personOf(asked) || asked.path === "login" ? BODY_LIMITS.ordinary : BODY_LIMITS.small;
+  personOf(asked) || asked.path === "login" || isUuid(asked.path.split("/", 1)[0]!)
+    ? BODY_LIMITS.ordinary
+    : BODY_LIMITS.small;
 
 /** Guesses of passwords and mailed links count together with those through the API. */
 const THROTTLES: Record<string, (context: Context) => Promise<void>> = {

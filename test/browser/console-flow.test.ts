@@ -104,6 +104,29 @@ test("the input of a form is shown after an expired session, without JavaScript"
   );
 });
 
+test("a step's input is restored after all cookies are gone, and the automatic save says that the session expired", async () => {
+  const list = await made("lists", { name: "Cookies" });
+  const draft = await made("drafts", { name: "Cookies", kind: "to-list", body: { list_id: list } });
+  await open(async (page) => {
+    await page.goto(at(`campaigns/drafts/${draft}/what`));
+    await page.getByLabel("Write it here").check();
+    const subject = page.getByRole("textbox", { name: "Subject", exact: true }).first();
+    await subject.fill("Before");
+    await page.getByText("Saved.", { exact: true }).waitFor();
+    await page.context().clearCookies();
+    await subject.fill("Typed for an hour");
+    expect(await page.getByText("Saved.", { exact: true }).count()).toBe(0);
+    await page.getByText("Not saved: your session expired.").waitFor();
+    await page.getByRole("button", { name: "Save and continue" }).click();
+    await signInAgain(page);
+    expect(await subject.inputValue()).toBe("Typed for an hour");
+    expect((await bodyOf(draft)).content?.subject).toBe("Before");
+    await page.getByRole("button", { name: "Save and close" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect((await bodyOf(draft)).content?.subject).toBe("Typed for an hour");
+  });
+});
+
 test("the rules of a segment are restored after an expired session and by the Back button", async () => {
   await open(async (page) => {
     const rule = () => page.getByRole("group", { name: "Rule 1" });

@@ -7,6 +7,8 @@ export const signIn = {
   button: "Sign in",
   codeNeeded: "Your password is right. Now the code of your authenticator.",
   toAccept: "Sign in with the account that you have to accept the invitation.",
+  wrong: "Wrong email or password",
+  wrongCode: "Wrong email, password or code",
   signOut: "Sign out",
   forgotten: "Forgotten your password?",
   signUp: "Create an account",

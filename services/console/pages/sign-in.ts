@@ -69,7 +69,8 @@ export async function signedInBy(visit: Visit, way: Way): Promise<{ session: Con
   } catch (error) {
     if (isServiceError(error, "TOTP_REQUIRED")) return refused({ codeNeeded: true });
     if (isServiceError(error, "UNAUTHENTICATED")) {
-      return refused({ sentences: [error.message], codeNeeded: code !== undefined, status: 401 });
+      const sentence = code === undefined ? messages.signIn.wrong : messages.signIn.wrongCode;
+      return refused({ sentences: [sentence], codeNeeded: code !== undefined, status: 401 });
     }
     if (isServiceError(error, "INVALID")) {
       return refused({ sentences: Object.values(error.data.fields).flat(), status: 400 });

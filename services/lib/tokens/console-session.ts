@@ -6,7 +6,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import jsonwebtoken, { type JwtPayload } from "jsonwebtoken";
 import { isUuid, newId } from "../ids.ts";
-import { keysFor } from "../secrets.ts";
+import { keysFor, seal, unseal } from "../secrets.ts";
 import type { Person } from "./bearer.ts";
 
 /** Name of the cookie. */
@@ -93,20 +93,37 @@ export const isDueForRenewal = ({ renewedAt }: ConsoleSession): boolean =>
 
 const formMac = (key: Buffer, { id }: ConsoleSession) => createHmac("sha256", key).update(id).digest();
 
+const FORM = "form token";
+
 /**
  * Form token of every write in this session, masked differently on each page: pages are compressed, and constant bytes
- * beside attacker-controlled content could be guessed from the length (BREACH).
+ * beside attacker-controlled content could be guessed from the length (BREACH). A person's token also contains the
+ * session, encrypted, so that a form can be kept after the cookie is gone (`senderOf`).
  */
 export function formToken(session: ConsoleSession): string {
   const mac = formMac(keysFor("form")[0]!, session);
   const mask = randomBytes(mac.length);
-  return Buffer.concat([mask, masked(mac, mask)]).toString("base64url");
+  const token = Buffer.concat([mask, masked(mac, mask)]).toString("base64url");
+  const { person, ...times } = session;
+  return person ? `${token}.${seal(JSON.stringify({ ...times, person }), FORM).toString("base64url")}` : token;
+}
+
+/** The person's session in which a form was shown; null if the token is forged or a visitor's. It grants no rights. */
+export function senderOf(token: string): ConsoleSession | null {
+  const [, sealed] = token.length > MAX_LENGTH ? [] : token.split(".");
+  if (!sealed) return null;
+  try {
+    const session = JSON.parse(unseal(Buffer.from(sealed, "base64url"), FORM)) as ConsoleSession;
+    return isFormToken(session, token) ? session : null;
+  } catch {
+    return null;
+  }
 }
 
 const masked = (bytes: Buffer, mask: Buffer): Buffer => Buffer.from(bytes.map((byte, i) => byte ^ mask[i]!));
 
 export function isFormToken(session: ConsoleSession, token: string): boolean {
-  const given = Buffer.from(token, "base64url");
+  const given = Buffer.from(token.split(".", 1)[0]!, "base64url");
   const mask = given.subarray(0, given.length / 2);
   return keysFor("form").some((key) => {
     const expected = formMac(key, session);

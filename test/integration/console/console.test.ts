@@ -43,11 +43,11 @@ test.each([
   expect(await new ConsoleBrowser(app).signIn(company, next)).toMatchObject({ status: 303, location: "/app/" });
 });
 
-test("a wrong password shows the API's message and keeps the address that was typed", async () => {
+test("a wrong password says so and keeps the address that was typed", async () => {
   const browser = new ConsoleBrowser(app);
   const { status, html } = await browser.signIn({ ...company, password: "not the password" });
   expect(status).toBe(401);
-  expect(html).toContain("No active account found with the given credentials.");
+  expect(html).toContain("Wrong email or password");
   expect(html).toContain(`value="${company.email}"`);
 });
 
@@ -359,4 +359,38 @@ test("a form submitted after its session ended is kept through sign-in for the s
   expect(afterAnHour).toBeUndefined();
   expect(keptBy(claims.sub!, kept)).toMatchObject({ fields: { host: "mail.example.com" } });
   expect((await sendEnded(token)).status).toBe(401);
+});
+
+test("a form is kept through sign-in also if the browser has no cookie, or a visitor's, but not by somebody else's token", async () => {
+  const company = await newCompany(app);
+  const browser = await signIn(app, company);
+  const path = `/app/${company.id}/servers/new`;
+  await browser.open(path);
+  const { token } = browser;
+  const typed = { name: "x".repeat(100_000), host: "mail.example.com" };
+  for (const cookie of ["without", "visitor"]) {
+    const cleared = new ConsoleBrowser(app);
+    if (cookie === "visitor") await cleared.open("/app/login");
+    const asked = await cleared.send(path, typed, token);
+    expect([cookie, asked.status]).toEqual([cookie, 401]);
+    const kept = /name="kept" value="([^"]+)"/.exec(asked.html)![1]!;
+    const back = await cleared.send("/app/login", {
+      email: company.email,
+      password: company.password,
+      next: path,
+      kept,
+    });
+    expect(back).toMatchObject({ status: 200 });
+    expect(back.html).toContain("mail.example.com");
+  }
+  expect((await company.api.get("/api/emails/smtp-configs/")).body.count).toBe(0);
+
+  const [own, sealed] = token.split(".");
+  const visitor = new ConsoleBrowser(app);
+  await visitor.open("/app/login");
+  for (const forged of ["", own!, `${own}.${sealed!.slice(0, -4)}AAAA`, `${visitor.token.slice(1)}.${sealed}`]) {
+    expect((await visitor.send(path, typed, forged)).status).toBe(403);
+  }
+  const other = await signIn(app, await newCompany(app));
+  expect((await other.send(path, typed, token)).status).toBe(403);
 });

@@ -97,6 +97,11 @@ const bodyOf = (form) => {
   return body;
 };
 
+function showUnsaved(status) {
+  const mark = document.getElementById("saved");
+  if (mark) mark.textContent = status === 401 ? mark.dataset.ended : mark.dataset.failed;
+}
+
 for (const form of autosaved) {
   let sending = 0;
   form.addEventListener("htmx:beforeRequest", () => {
@@ -104,8 +109,14 @@ for (const form of autosaved) {
   });
   form.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (detail.elt === form && detail.successful) savedOf.set(form, sending);
+    // Status 0: aborted by the next save, or not sent.
+    if (detail.elt === form && !detail.successful && detail.xhr?.status > 0) showUnsaved(detail.xhr.status);
+  });
+  form.addEventListener("htmx:sendError", () => showUnsaved(0));
+  form.addEventListener("htmx:timeout", () => showUnsaved(0));
+  form.addEventListener("input", () => {
     const mark = document.getElementById("saved");
-    if (detail.xhr?.status === 401 && mark) mark.textContent = mark.dataset.ended;
+    if (mark) mark.textContent = "";
   });
 }
 
@@ -152,8 +163,7 @@ document.addEventListener("click", async (event) => {
     savedOf.set(form, typedIn.get(form));
     if (!answer?.ok) {
       // The next click leaves the page.
-      const mark = document.getElementById("saved");
-      if (mark) mark.textContent = mark.dataset.ended;
+      showUnsaved(answer?.status);
       return;
     }
   }
