@@ -37,15 +37,7 @@ import {
 import { campaignDomainsPage, failuresPage } from "./pages/campaign-outcomes.ts";
 import { recipientPage, recipientsPage } from "./pages/campaign-recipients.ts";
 import { campaignsPage, sendingNowPage } from "./pages/campaigns.ts";
-import {
-  companyPage,
-  deleteCompany,
-  deleteCompanyPage,
-  saveForms,
-  saveGeneral,
-  saveSending,
-  saveTracking,
-} from "./pages/company.ts";
+import { companyPage, deleteCompany, deleteCompanyPage, saveCompany } from "./pages/company.ts";
 import { checkPage, sendDraft, testDraft } from "./pages/compose/check.ts";
 import { checksPage } from "./pages/compose/checks.ts";
 import { draftStarters, draftVisualPage, saveDraftVisual } from "./pages/compose/design.ts";
@@ -292,11 +284,7 @@ export const companyPages: Table<CompanyVisit> = {
   "suppressions/import": { form: importSuppressions },
   "suppressions/export": { page: exportSuppressions },
   "suppressions/:id/lift": { form: liftSuppression },
-  "settings/company": { page: companyPage },
-  "settings/company/general": { form: saveGeneral },
-  "settings/company/tracking": { form: saveTracking },
-  "settings/company/forms": { form: saveForms },
-  "settings/company/sending": { form: saveSending },
+  "settings/company": { page: companyPage, form: saveCompany },
   "settings/branding": { page: brandingPage, form: saveBranding },
   "settings/branding/preview": { page: brandingPreview },
   "settings/branding/designs": { form: updateDesigns },

@@ -89,14 +89,15 @@ export const plan = {
 
 export const company = {
   title: "Company",
-  intro: "Your company's details and defaults. Each section is saved separately.",
+  intro: "Your company's details and defaults.",
   readOnly: "Owners and admins can change these settings.",
   save: "Save",
   yes: "Yes",
   no: "No",
   noServer: "None",
+  usedServer: (name: string) => `Default (${name})`,
   groups: {
-    general: { title: "General", intro: "Who your subscribers hear from, and when your days start." },
+    general: { title: "General", intro: "Sender details and time zone." },
     tracking: {
       title: "Tracking and history",
       intro: "What we record about your subscribers, and how long we keep it. Campaign totals are always kept.",
@@ -112,8 +113,8 @@ export const company = {
       hint: "Used unless a template or campaign sets its own. Leave blank for the sender's address.",
     },
     footer: { label: "Footer", hint: "Such as your postal address, which many laws require." },
-    timezone: { label: "Time zone", hint: "Used for times, filters, segments, plots and warm-up." },
-    server: { label: "Default mail server", hint: "Sends confirmations, and everything that names no server." },
+    timezone: { label: "Time zone", hint: "Used for times, filters, segments, charts and warm-up." },
+    server: { label: "Default mail server", hint: "Used for confirmations and when no server is chosen." },
     tracking: {
       label: "Count opens and clicks",
       hint: "When off, links stay unchanged and emails have no tracking pixel.",
@@ -143,7 +144,7 @@ export const company = {
     },
     hardBounces: { label: "Stop when hard bounces exceed (%)", hint: "Addresses that do not exist." },
     complaints: { label: "Stop when complaints exceed (%)", hint: "People who marked your email as spam." },
-    after: { label: "Start checking after (emails)", hint: "The first few say little." },
+    after: { label: "Start checking after (emails)", hint: "Small numbers aren't reliable." },
   },
 } as const;
 
@@ -176,8 +177,8 @@ export const branding = {
   save: "Save",
   toStarters: "Design an email",
   designs: "Designs",
-  designsHint: "New designs start with this branding. Templates that exist keep their look until you update them.",
-  updateDesigns: "Update designs",
+  designsHint: "New designs start with this branding. Existing templates keep their old look.",
+  updateDesigns: "Apply branding to all templates",
   look: "Update preview",
   preview: "Preview",
   page: "In the preview",
@@ -186,14 +187,14 @@ export const branding = {
   notSaved: "The preview shows your changes. They are not saved yet.",
   fields: {
     name: { label: "Name", hint: "Leave blank to use the company's name." },
-    logo: { label: "Logo address", hint: "Filled in by the upload. Or an http or https address." },
+    logo: { label: "Logo address", hint: "Filled in when you upload, or paste a link." },
     color: { label: "Link and button color", hint: "Needs a contrast of at least 4.5:1 with the background." },
     background: { label: "Background color", hint: "The color of the whole page." },
     text: { label: "Text in emails", hint: "Must be readable on the background." },
-    onPrimary: { label: "Text on buttons in emails", hint: "Must be readable on the color of buttons." },
-    heading_font: { label: "Font of headings in emails" },
-    font: { label: "Font of text in emails" },
-    buttonRadius: { label: "Corner radius of buttons in emails", hint: "In pixels." },
+    onPrimary: { label: "Button text color", hint: "Must be readable on the color of buttons." },
+    heading_font: { label: "Heading font" },
+    font: { label: "Text font" },
+    buttonRadius: { label: "Button corner radius", hint: "In pixels." },
     footer: { label: "Footer", hint: "Leave blank to use the company's footer." },
     language: { label: "Language", hint: "Used when a reader's browser asks for none of these." },
   },

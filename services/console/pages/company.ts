@@ -1,4 +1,4 @@
-/** Company settings, one form per group, and deleting the company. */
+/** Company settings, in groups of one form, and deleting the company. */
 import { isServiceError } from "../../lib/errors.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
@@ -35,12 +35,14 @@ async function settingsOf(visit: CompanyVisit, timezone: string): Promise<Record
     value: zone,
     label: zone.replaceAll("_", " "),
   }));
-  const noServer = { value: "", label: messages.company.noServer };
-  const url = { maxlength: 2_048 };
+  // In the order of models/statements/confirmation-server.ts.
+  const used = servers.find(({ is_default }) => is_default) ?? servers.toSorted((a, b) => (a.id < b.id ? 1 : -1))[0];
+  const noServer = { value: "", label: used ? messages.company.usedServer(used.name) : messages.company.noServer };
+  const url = { maxlength: 2_048, inputmode: "url", autocapitalize: "none", placeholder: "https://" };
   return {
     general: [
       { name: "name", value: "text", ...t.name, attributes: { maxlength: 255, required: true } },
-      { name: "website", value: "nullable", kind: "url", ...t.website, attributes: url },
+      { name: "website", value: "nullable", ...t.website, attributes: url },
       { name: "reply_to_email", value: "nullable", kind: "email", ...t.replyTo },
       { name: "footer_text", value: "text", kind: "lines", ...t.footer },
       { name: "timezone", value: "text", kind: "choice", ...t.timezone, options },
@@ -73,34 +75,24 @@ async function settingsOf(visit: CompanyVisit, timezone: string): Promise<Record
   };
 }
 
-interface Sent {
-  group: Group;
-  errors: Errors;
-}
-
-async function show(visit: CompanyVisit, sent?: Sent): Promise<Answer> {
+async function show(visit: CompanyVisit, sent?: Errors): Promise<Answer> {
   const company = await callIn(visit, "accounts.getCompany", { id: visit.company.id });
   const settings = await settingsOf(visit, company.timezone);
-  const here = companyPath(visit, "settings/company");
-  const groups = Object.entries(settings).map(([name, of]) => {
-    const isSent = sent?.group === name;
-    const fields = fieldsOf(of, company, isSent ? visit.form : undefined);
-    const errors = isSent ? errorsAt(sent.errors) : {};
-    const apart = Object.entries(errors).filter(([field]) => !fields.some((one) => one.name === field));
-    return {
-      ...messages.company.groups[name as Group],
-      name,
-      action: `${here}/${name}`,
-      fields,
-      errors,
-      above: apart.flatMap(([, sentences]) => sentences),
-    };
-  });
+  const errors = errorsAt(sent ?? {});
+  const groups = Object.entries(settings).map(([name, of]) => ({
+    ...messages.company.groups[name as Group],
+    name,
+    fields: fieldsOf(of, company, sent && visit.form),
+  }));
+  const shown = new Set(groups.flatMap(({ fields }) => fields.map(({ name }) => name)));
   return {
     view: "company",
     title: messages.company.title,
     values: {
       groups,
+      errors,
+      above: Object.entries(errors).flatMap(([field, sentences]) => (shown.has(field) ? [] : sentences)),
+      here: companyPath(visit, "settings/company"),
       mayWrite: may(visit, "accounts.updateCompany"),
       deletePath: may(visit, "accounts.deleteCompany") ? companyPath(visit, "settings/company/delete") : undefined,
     },
@@ -118,25 +110,22 @@ async function noticeAfter(visit: CompanyVisit, changes: object): Promise<Notice
   return result.updated > 0 ? "savedInDesigns" : "saved";
 }
 
-const saveGroup =
-  (group: Group) =>
-  (visit: CompanyVisit): Promise<Outcome | Answer> =>
-    orAgain(
-      async () => {
-        const { id } = visit.company;
-        const company = await callIn(visit, "accounts.getCompany", { id });
-        const settings = await settingsOf(visit, company.timezone);
-        const changes = changesOf(settings[group], company, visit.form);
-        await callIn(visit, "accounts.updateCompany", { id, ...changes });
-        return { goTo: companyPath(visit, "settings/company"), notice: await noticeAfter(visit, changes) };
-      },
-      (errors) => show(visit, { group, errors }),
-    );
+/** "lantern.example" as "https://lantern.example". */
+const withScheme = (typed: string): string => (/^\s*$|^\s*[a-z]+:/i.test(typed) ? typed : `https://${typed.trim()}`);
 
-export const saveGeneral = saveGroup("general");
-export const saveTracking = saveGroup("tracking");
-export const saveForms = saveGroup("forms");
-export const saveSending = saveGroup("sending");
+export const saveCompany = (visit: CompanyVisit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { id } = visit.company;
+      const company = await callIn(visit, "accounts.getCompany", { id });
+      const settings = Object.values(await settingsOf(visit, company.timezone)).flat();
+      const form = { ...visit.form, website: withScheme(visit.form.website ?? "") };
+      const changes = changesOf(settings, company, form);
+      await callIn(visit, "accounts.updateCompany", { id, ...changes });
+      return { goTo: companyPath(visit, "settings/company"), notice: await noticeAfter(visit, changes) };
+    },
+    (errors) => show(visit, errors),
+  );
 
 /** Counts what is deleted with the company; long lists are counted by the total of their first page. */
 async function whatGoes(visit: CompanyVisit) {

@@ -216,30 +216,41 @@ describe("the pages of system mail", () => {
     expect((await browser.open("/app/account/two-factor")).html).toContain("It is off.");
   });
 
-  test("settings are saved section by section, and errors are shown at their fields with what was typed", async () => {
-    const company = await newCompany(app);
+  test("all company settings are saved by one button, and errors are shown at their fields with all that was typed", async () => {
+    const company = await newCompany(app, { name: "Lantern" });
     const browser = await signIn(app, company);
     const api = client(app, { token: company.token });
     const stored = async () => (await api.get(`/api/companies/${company.id}/`)).body;
     const path = `/app/${company.id}/settings/company`;
-    await browser.open(path);
+    const { html } = await browser.open(path);
+    expect(html.match(/<form[^>]* action="[^"]*settings\/company[^"]*"/g)).toHaveLength(1);
+    const untouched = {
+      name: "Lantern",
+      timezone: "UTC",
+      tracking_enabled: "on",
+      individual_tracking: "on",
+      "guard.hard_bounce_percent": "10",
+      "guard.complaint_percent": "0.3",
+      "guard.after": "200",
+    };
     const general = {
+      ...untouched,
       name: "Lantern Books",
       timezone: "Europe/Berlin",
+      website: "lantern.example",
       footer_text: "Harbour Street 1\r\nSpringfield",
     };
-    expect(await browser.send(`${path}/general`, general)).toMatchObject({
-      status: 303,
-      location: `${path}?notice=saved`,
-    });
+    expect(await browser.send(path, general)).toMatchObject({ status: 303, location: `${path}?notice=saved` });
     expect(await stored()).toMatchObject({
       name: "Lantern Books",
       timezone: "Europe/Berlin",
       footer_text: "Harbour Street 1\nSpringfield",
-      website: null,
+      website: "https://lantern.example",
       tracking_enabled: true,
     });
-    const wrong = await browser.send(`${path}/tracking`, {
+    const wrong = await browser.send(path, {
+      ...general,
+      name: "Lantern & Sons",
       "retention_days.sent_emails": "5",
       "retention_days.events": "x",
     });
@@ -247,14 +258,22 @@ describe("the pages of system mail", () => {
     expect(wrong.html).toContain('id="wrong-retention_days.sent_emails"');
     expect(wrong.html).toContain('id="wrong-retention_days.events"');
     expect(wrong.html).toContain('name="retention_days.sent_emails" type="number" value="5"');
-    expect((await stored()).tracking_enabled).toBe(true);
-    await browser.send(`${path}/tracking`, { individual_tracking: "on", "retention_days.sent_emails": "90" });
-    await browser.send(`${path}/forms`, { form_attributes: "city\r\nbirthday", form_hosts: "www.example.com" });
-    expect((await browser.send(`${path}/forms`, { double_opt_in: "on" })).html).toContain('id="wrong-double_opt_in"');
-    await browser.send(`${path}/sending`, {
+    expect(wrong.html).toContain('value="Lantern &amp; Sons"');
+    expect((await stored()).name).toBe("Lantern Books");
+    expect((await browser.send(path, { ...general, double_opt_in: "on" })).html).toContain('id="wrong-double_opt_in"');
+    const { tracking_enabled: _, ...untracked } = general;
+    await browser.send(path, {
+      ...untracked,
+      "retention_days.sent_emails": "90",
+      form_attributes: "city\r\nbirthday",
+      form_hosts: "www.example.com",
+    });
+    await browser.send(path, {
+      ...untracked,
+      "retention_days.sent_emails": "90",
+      form_attributes: "city\r\nbirthday",
+      form_hosts: "www.example.com",
       "guard.hard_bounce_percent": "5",
-      "guard.complaint_percent": "0.3",
-      "guard.after": "200",
     });
     expect(await stored()).toMatchObject({
       tracking_enabled: false,
@@ -268,7 +287,7 @@ describe("the pages of system mail", () => {
       `/app/${company.id}/settings/audit-log?action=company.updated&actor=${company.email}`,
     );
     expect(log.html).toContain("Fields: guard");
-    expect(log.html).toContain("Fields: name, footer text, timezone");
+    expect(log.html).toContain("Fields: name, website, footer text, timezone");
     expect(log.html).not.toContain("Signed in</th>");
     const none = await browser.open(`/app/${company.id}/settings/audit-log?since=2001-01-01&until=2001-01-02`);
     expect(none.html).toContain("No entries match");
