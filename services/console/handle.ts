@@ -19,7 +19,7 @@ import {
 } from "../lib/tokens/console-session.ts";
 import { isForOperators, type RawResponse } from "./contract.ts";
 import { pageAsJson } from "./json-answer.ts";
-import { keep } from "./kept-form.ts";
+import { keep, withTyped } from "./kept-form.ts";
 import { linkPages, operatorPages } from "./operator-pages.ts";
 import { signInAgain } from "./pages/sign-in.ts";
 import { companyPages, findPage, openPages, personPages } from "./pages.ts";
@@ -149,6 +149,26 @@ function headersOf(visit: Visit, { next, session, isPoll }: Sessions): Record<st
     : { "set-cookie": cookieOf(signSession(next), visit) };
 }
 
+/**
+ * Shows the page of a kept form, for `finish` to fill in. If the page is gone, the answer contains the typed text: the
+ * person is signed in either way.
+ */
+async function showAgain<R>(
+  visit: Visit,
+  kept: KeptForm,
+  how: Omit<How, "isWrite">,
+  finish: (page: Answer, kept?: KeptForm) => R,
+): Promise<R> {
+  try {
+    const { answer: page } = await answer(visit, { ...how, isWrite: false });
+    return finish(page, kept);
+  } catch (error) {
+    const problem = problemOf(error);
+    if (!problem) throw error;
+    return finish(withTyped(problem, kept));
+  }
+}
+
 async function handle(ctx: Ctx<unknown>, asked: PageParams, isWrite: boolean): Promise<RawResponse> {
   const { path, query, form = {}, file, isPoll = false, wantsJson = false } = asked;
   const had = hadBy(asked);
@@ -181,8 +201,7 @@ async function handle(ctx: Ctx<unknown>, asked: PageParams, isWrite: boolean): P
     if (!kept || !next) return finish(given, next);
     const formVisit: Visit = { ctx, path: pageOfForm(kept.path), query: {}, session: next, params: {}, form: {} };
     visit = formVisit;
-    const { answer: page } = await answer(formVisit, { isWrite: false, isPoll, seen });
-    return finish(page, next, kept);
+    return await showAgain(formVisit, kept, { isPoll, seen }, (page, filled) => finish(page, next, filled));
   } catch (error) {
     const problem = problemOf(error);
     if (!problem) throw error;

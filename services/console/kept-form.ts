@@ -3,13 +3,15 @@
  * signs in, the form's page is shown with the fields filled in; nothing is submitted. Passwords and secrets are not kept.
  */
 import { seal, unseal } from "../lib/secrets.ts";
-import type { KeptForm, Visit } from "./request.ts";
+import type { Answer, KeptForm, Visit } from "./request.ts";
 
 const KEPT_MS = 60 * 60_000;
 const CONTEXT = "kept form";
 /** Maximum length of a sealed form in the sign-in form. */
 const MAX_LENGTH = 900_000;
 const SECRET = /pass|secret|private|token|^code$/i;
+/** Hidden fields, which nobody typed. */
+const HIDDEN = /^(back|do|seen|overwrite)$/;
 
 interface Sealed extends KeptForm {
   user: string;
@@ -34,4 +36,11 @@ export function keptBy(userId: string, sealed: string | undefined): KeptForm | u
   } catch {
     return undefined;
   }
+}
+
+/** Adds the typed text to a problem's page, for a form whose own page cannot be shown. */
+export function withTyped(problem: Answer, { fields }: KeptForm): Answer {
+  if (!("view" in problem)) return problem;
+  const typed = Object.entries(fields).filter(([name, text]) => text !== "" && !HIDDEN.test(name));
+  return { ...problem, view: "kept-form", values: { ...problem.values, typed } };
 }

@@ -30,6 +30,7 @@ export const messages = {
   kept: {
     ended: "Your session expired. Sign in to continue; your changes are kept.",
     back: "You are signed in again, and the form has what you typed. It is not saved yet.",
+    gone: "You are signed in again, but this form cannot be shown anymore. Copy what you need from your text below.",
     /** Shown beside a form that saves automatically. */
     notSaved: "Not saved: your session expired. Press a button of this form to sign in; your changes are kept.",
     failed: "Not saved. Press a button of this form to try again.",

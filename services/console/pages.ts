@@ -346,10 +346,14 @@ function matched(pattern: string, parts: string[]): Record<string, string> | und
   return params;
 }
 
-/** Returns the page or form of the first matching pattern that has one; `:name` stands for one part of a path. */
+/**
+ * Returns the page or form of the first matching pattern that has one; `:name` stands for one part of a path. A path
+ * that is in the table itself matches only its own entry: `subscribers/bulk` is no subscriber.
+ */
 export function findPage<V>(table: Table<V>, path: string, method: "page" | "form"): MatchedPage<V> | undefined {
   const parts = path.split("/");
-  for (const [pattern, entry] of Object.entries(table)) {
+  const own = Object.hasOwn(table, path) ? table[path] : undefined;
+  for (const [pattern, entry] of own ? [[path, own] as const] : Object.entries(table)) {
     const params = matched(pattern, parts);
     const show = entry[method];
     if (params && show) return { show, params, forViewers: entry.forViewers === true };

@@ -319,6 +319,50 @@ test("an owner signs in, creates a list, adds a reader, and sees the campaign to
   }
 });
 
+/** Sends the form with an expired session, runs `between`, and signs in with the right password. */
+async function signInAfter(path: string, form: Record<string, string>, between = async () => {}) {
+  const browser = await signedIn();
+  await browser.open("/app/account");
+  const { exp: _, ...claims } = jwt.decode(browser.cookie.split("=")[1]!) as jwt.JwtPayload;
+  browser.cookie = `fm_session=${jwt.sign({ ...claims, exp: claims.iat! - 60 }, keysFor("console")[0]!)}`;
+  const asked = await browser.send(path, form);
+  const [kept = "", next = ""] = ["kept", "next"].map(
+    (name) => asked.html.match(`name="${name}" value="([^"]*)"`)?.[1],
+  );
+  await between();
+  const { email, password } = company;
+  const page = await browser.send("/app/login", { email, password, next, kept });
+  return { asked: asked.status, page, account: (await browser.open("/app/account")).status };
+}
+
+test.each([
+  ["subscribers/bulk", "subscribers"],
+  ["domains/tracking", "domains"],
+])("the form %s is shown again on its own page after an expired session", async (form, page) => {
+  const path = `/app/${company.id}/${form}`;
+  const shown = await signInAfter(path, { all: "yes", do: "unsubscribe", domain: "t.example.com" });
+  expect(shown).toMatchObject({ asked: 401, page: { status: 200 }, account: 200 });
+  expect(shown.page.html).toContain(`data-page="/app/${company.id}/${page}" data-action="${path}"`);
+});
+
+test("a form whose page was deleted while its session ended signs the person in and shows the typed text", async () => {
+  const template = await company.api.post("/api/emails/templates/", {
+    name: "Old",
+    subject: "Old",
+    body: "<p>Old</p>",
+  });
+  const at = `/api/emails/templates/${template.body.id}/`;
+  const form = { name: "Autumn", body: "<p>Typed for an hour</p>", seen: "2026-01-01" };
+  const shown = await signInAfter(`/app/${company.id}/templates/${template.body.id}`, form, async () => {
+    await company.api.delete(at);
+  });
+  expect(shown).toMatchObject({ asked: 401, page: { status: 404 }, account: 200 });
+  expect(shown.page.html).toContain("You are signed in again, but this form cannot be shown anymore.");
+  expect(shown.page.html).toContain("&lt;p&gt;Typed for an hour&lt;/p&gt;</textarea>");
+  expect(shown.page.html).not.toContain("2026-01-01");
+  expect(await signInAfter(`/app/${newId()}/lists`, { name: "Readers" })).toMatchObject({ asked: 401, account: 200 });
+});
+
 test("a form submitted after its session ended is kept through sign-in for the same person only, without passwords", async () => {
   const company = await newCompany(app);
   const other = await newCompany(app);
