@@ -421,7 +421,10 @@ test("checks lead to their blocks, and a test of the draft is sent", async () =>
     await page.screenshot({ path: join(SHOTS, "visual-checks.png") });
     await finding.click();
     await page.getByRole("tab", { name: "Heading", selected: true }).waitFor();
-    await page.waitForFunction("document.activeElement.dataset.path === 'blocks/0/columns/0/blocks/0'");
+    await until(
+      () => page.evaluate("document.activeElement.dataset.path"),
+      (path) => path === "blocks/0/columns/0/blocks/0",
+    );
     await page.keyboard.press("Delete");
     await checks.click();
     await finding.waitFor({ state: "detached" });
