@@ -11,6 +11,7 @@ import {
   Nothing,
   Nullable,
   Page,
+  Time,
   Type,
   UpdatedAt,
 } from "../lib/shapes.ts";
@@ -49,6 +50,15 @@ const ListedDraft = Type.Object({
   ),
 });
 
+const unchanged_since = Type.Optional(
+  Type.String({
+    ...Time,
+    description:
+      "Extension. The draft's `updated_at` as last read. If it was changed since, the answer is 409 and nothing happens.",
+    examples: ["2026-11-22T10:00:00.000Z"],
+  }),
+);
+
 const example = {
   name: "November newsletter",
   kind: "to-list",
@@ -78,12 +88,14 @@ export const drafts = {
   getDraft: { summary: "Get a draft", params: ById, returns: Draft },
   updateDraft: {
     summary: "Change a draft",
-    description: "`body` replaces the whole body.",
+    description:
+      "`body` replaces the whole body. With `unchanged_since` no change that somebody else made in the meantime is lost.",
     params: Type.Object({
       ...ById.properties,
       name: Type.Optional(Described(Name, "Name.", "Readers")),
       kind: Type.Optional(Kind),
       body: Type.Optional(Body),
+      unchanged_since,
     }),
     returns: Draft,
     example: { name: "December newsletter" },
@@ -118,12 +130,13 @@ export const drafts = {
   sendDraft: {
     summary: "Send a draft",
     description:
-      "Answers like the send of its kind; without `name` the campaign takes the draft's name. Sending deletes the draft, and concurrent requests create one campaign: the others get 404, or 409 if the draft was changed meanwhile. A refused send leaves the draft as it was. The same `Idempotency-Key` returns the first answer again, even after the draft is gone.",
+      "Answers like the send of its kind; without `name` the campaign takes the draft's name. Sending deletes the draft, and concurrent requests create one campaign: the others get 404, or 409 if the draft was changed meanwhile. With `unchanged_since` exactly the content that you read is sent, or nothing. A refused send leaves the draft as it was. The same `Idempotency-Key` returns the first answer again, even after the draft is gone.",
     params: Type.Object({
       ...ById.properties,
       idempotency_key: Type.Optional(
         Type.String({ minLength: 1, maxLength: 256, description: "Set from the header Idempotency-Key." }),
       ),
+      unchanged_since,
     }),
     returns: Sent,
   },

@@ -1584,6 +1584,9 @@ export type CreateDraftBody = {
   body: Body;
 };
 
+/** Extension. The draft's `updated_at` as last read. If it was changed since, the answer is 409 and nothing happens. */
+export type UnchangedSince = string;
+
 export type PreviewDraftBody = {
   subject: SubjectOfPreviewDraft;
   html: Html;
@@ -2953,6 +2956,7 @@ export interface Operations {
         name?: Name;
         kind?: Kind;
         body?: Body;
+        unchanged_since?: UnchangedSince;
       };
     };
     answer: CreateDraftBody;
@@ -3019,6 +3023,9 @@ export interface Operations {
       query?: {
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
+      };
+      body?: {
+        unchanged_since?: UnchangedSince;
       };
     };
     answer: NewCampaign;

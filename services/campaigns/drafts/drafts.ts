@@ -5,7 +5,7 @@ import { listPage } from "../../../models/database/listing.ts";
 import { Draft, type DraftKind } from "../../../models/draft.ts";
 import { erasedAmong } from "../../../models/statements/erased-addresses.ts";
 import { isAddress } from "../../lib/address.ts";
-import { badRequest, notFound } from "../../lib/errors.ts";
+import { badRequest, conflict, notFound } from "../../lib/errors.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 import { MAX_DRAFTS, MAX_LISTED_BYTES } from "../contract-drafts.ts";
 import { cutName } from "../send/send-params.ts";
@@ -47,6 +47,12 @@ export async function findDraft(companyId: string, id: string, transaction?: Tra
   return draft;
 }
 
+/** Throws 409 if the draft is not the one that the caller read. */
+export function requireUnchanged({ updatedAt }: Draft, since: string | undefined): void {
+  if (since === undefined || updatedAt.getTime() === Date.parse(since)) return;
+  throw conflict("The draft was changed in the meantime. Load it again first.");
+}
+
 export const isObject = (value: unknown): value is Body =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -78,14 +84,20 @@ export async function createDraft(
   return (await Draft.create({ companyId, name: name?.trim() ?? nameIn(body), kind, ...storedBody })).view();
 }
 
+interface Change {
+  id: string;
+  name?: string;
+  kind?: DraftKind;
+  body?: Body;
+  unchanged_since?: string;
+}
+
 /** Concurrent changes and sends are serialized: the second finds the draft changed or deleted. */
-export async function updateDraft(
-  companyId: string,
-  { id, name, kind, body }: { id: string; name?: string; kind?: DraftKind; body?: Body },
-): Promise<View> {
+export async function updateDraft(companyId: string, { id, name, kind, body, unchanged_since }: Change): Promise<View> {
   const storedBody = body && (await stored(companyId, body));
   return sequelize().transaction(async (transaction) => {
     const draft = await findDraft(companyId, id, transaction);
+    requireUnchanged(draft, unchanged_since);
     const changed = Object.entries({ name: name?.trim(), kind, ...storedBody }).filter(
       ([, value]) => value !== undefined,
     );

@@ -17,7 +17,7 @@ import { answerOf, requestHash } from "../send/idempotency.ts";
 import { type Answer, sendAs } from "../send/send.ts";
 import { sendErrors } from "../send/send-errors.ts";
 import { isField, type SendParams } from "../send/send-params.ts";
-import { findDraft } from "./drafts.ts";
+import { findDraft, requireUnchanged } from "./drafts.ts";
 
 interface Kind {
   type: CampaignType;
@@ -77,11 +77,11 @@ async function claim(client: Client, draft: Draft): Promise<void> {
   if (!gone.is_same) throw conflict("The draft changed while it was being sent. Try again.");
 }
 
-type SendDraftParams = { id: string; idempotency_key?: string };
+type SendDraftParams = { id: string; idempotency_key?: string; unchanged_since?: string };
 
 export async function sendDraft(ctx: Ctx<SendDraftParams>): Promise<Answer> {
   const companyId = companyOf(ctx);
-  const { id, idempotency_key: key } = ctx.params;
+  const { id, idempotency_key: key, unchanged_since } = ctx.params;
   const hash = requestHash("draft", { id: id.toLowerCase() });
   const answered = async () => (key === undefined ? undefined : answerOf<Answer>(companyId, key, hash));
   const earlier = await answered();
@@ -94,6 +94,8 @@ export async function sendDraft(ctx: Ctx<SendDraftParams>): Promise<Answer> {
     return first;
   });
   if (!(draft instanceof Draft)) return draft;
+  // Later changes are found when the draft is claimed.
+  requireUnchanged(draft, unchanged_since);
   const kind = KINDS[draft.kind];
   const body = requestOf(draft);
   const errors = await errorsOfDraft(companyId, kind, body);

@@ -269,7 +269,7 @@ describe("a draft", () => {
   const make = async (kind: string, body: object, name = "Later") => {
     const made = await api.post(`${API}/drafts/`, { name, kind, body });
     expect([made.status, made.text]).toEqual([201, made.text]);
-    return made.body as { id: string; name: string; body: object };
+    return made.body as { id: string; name: string; body: object; updated_at: string };
   };
   const send = (id: string, headers = {}) => api.post(`${API}/drafts/${id}/send/`, {}, { headers });
   const toReceivers = () => ({ name: "Orders", template_id: template, smtp_config_id: smtp, receivers });
@@ -371,6 +371,25 @@ describe("a draft", () => {
       if (sent.status === 201) expect([changed.status === 200, left.status]).toEqual([false, 404]);
       else expect([changed.status, left.body.body]).toEqual([200, { subject: "Other" }]);
     }
+  });
+
+  test("is changed and sent only as it was read, if asked so: of concurrent changes one is made, and an unread one is not sent", async () => {
+    const { id, updated_at } = await make("to-receivers", toReceivers());
+    const path = `${API}/drafts/${id}/`;
+    const change = (name: string, unchanged_since = updated_at) => api.patch(path, { name, unchanged_since });
+    const changes = await Promise.all([change("one"), change("two"), change("three")]);
+    expect(changes.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+    const made = changes.find(({ status }) => status === 200)!.body;
+    expect((await api.get(path)).body.name).toBe(made.name);
+    const before = await campaigns();
+    const sendRead = (unchanged_since: string) =>
+      api.post(`${path}send/`, { unchanged_since }, { headers: { "Idempotency-Key": id } });
+    expect([(await sendRead(updated_at)).status, await campaigns()]).toEqual([409, before]);
+    expect((await sendRead("yesterday")).status).toBe(400);
+    const sent = await sendRead(made.updated_at);
+    expect(sent).toMatchObject({ status: 201, body: { name: "Orders" } });
+    expect(await sendRead(made.updated_at)).toMatchObject({ status: 201, body: { id: sent.body.id } });
+    await ended(sent.body.id);
   });
 
   test("duplicated from a campaign has everything that the campaign's request had, before and after expansion", async () => {

@@ -193,6 +193,28 @@ test("changes after the review are shown again before sending; a refusal is show
   expect((await mine.open(draft)).status).toBe(200);
 });
 
+test("a save at the same moment as the send is never sent unseen: the send is refused and shows the draft again", async () => {
+  for (let round = 0; round < 12; round++) {
+    const id = await drafted({ list_id: list, smtp_config_id: smtp, content: { subject: "Seen", body: "<p>Hi</p>" } });
+    const path = at(`campaigns/drafts/${id}`);
+    const seen = /name="seen" value="([^"]+)"/.exec((await browser.open(path)).html)![1]!;
+    const body = { list_id: list, smtp_config_id: smtp, content: { subject: "Unseen", body: "<p>Hi</p>" } };
+    // Each round saves a little later, so that saves meet the send at each of its steps.
+    const save = async () => {
+      for (let n = 0; n < round; n++) await company.api.get(`${E}/drafts/${id}/`);
+      return company.api.patch(`${E}/drafts/${id}/`, { body });
+    };
+    const [sent] = await Promise.all([browser.send(`${path}/send`, { seen }), save()]);
+    if (sent.status === 303) {
+      const campaign = sent.location!.split("/").at(-1)!.split("?")[0]!;
+      expect((await company.api.get(`${E}/campaigns/${campaign}/content/`)).body.subject).toBe("Seen");
+    } else {
+      expect([sent.status, /was changed since you opened this page/.test(sent.html)]).toEqual([409, true]);
+      expect((await bodyOf(id)).content.subject).toBe("Unseen");
+    }
+  }
+});
+
 test("an automatic save that arrives after the review and changes nothing leaves the draft ready to send", async () => {
   const id = await drafted({
     ...whole(),

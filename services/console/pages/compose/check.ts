@@ -262,18 +262,24 @@ export const testDraft = ofDraft(async (visit, draft) => {
 export async function sendDraft(visit: CompanyVisit): Promise<Outcome | Answer> {
   requirePermission("campaigns.sendDraft", { role: visit.company.role });
   const { id = "" } = visit.params;
+  if (!isUuid(id)) return draftGone(visit);
+  const stored = () => orNothing(callIn(visit, "campaigns.getDraft", { id }));
+  const draft = await stored();
   const send = async (): Promise<Answer> => {
-    const sent = await callIn(visit, "campaigns.sendDraft", { id, idempotency_key: `console ${id}` });
+    const unchanged = draft && { unchanged_since: draft.updated_at };
+    const sent = await callIn(visit, "campaigns.sendDraft", { id, idempotency_key: `console ${id}`, ...unchanged });
     const notice = sent.status === "scheduled" ? "campaignScheduled" : "campaignSent";
     return { goTo: companyPath(visit, `campaigns/${sent.id}`), notice };
   };
-  if (!isUuid(id)) return draftGone(visit);
-  const draft = await orNothing(callIn(visit, "campaigns.getDraft", { id }));
-  if (draft && draft.updated_at !== visit.form.seen) {
+  if (!draft) return (await orNothing(send())) ?? draftGone(visit);
+  if (draft.updated_at !== visit.form.seen) {
     return { ...(await show(visit, draft, { refusal: [t().changed] })), status: 409 };
   }
-  if (!draft) return (await orNothing(send())) ?? draftGone(visit);
-  const refused = (sentences: string[], isOfFields: boolean) =>
-    show(visit, draft, isOfFields ? {} : { refusal: sentences });
+  const refused = async (sentences: string[], isOfFields: boolean) => {
+    const now = await stored();
+    if (!now) return draftGone(visit);
+    const isSame = now.updated_at === draft.updated_at;
+    return show(visit, now, isSame && isOfFields ? {} : { refusal: isSame ? sentences : [t().changed] });
+  };
   return (await orNothing(showRefusal(send, refused))) ?? draftGone(visit);
 }
