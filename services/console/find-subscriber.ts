@@ -5,6 +5,7 @@ import { type CompanyVisit, callIn } from "./request.ts";
 const MAX_ALIKE = 100;
 
 interface FoundSubscriber {
+  id: string;
   email: string;
   values: Record<string, unknown>;
 }
@@ -14,6 +15,6 @@ export async function findSubscriber(visit: CompanyVisit, address: string): Prom
   const { results } = await callIn(visit, "subscribers.list", { search: searched, page_size: MAX_ALIKE });
   const found = results.find(({ email }) => email.toLowerCase() === searched);
   if (!found) return undefined;
-  const { email, attributes, first_name, last_name } = found;
-  return { email, values: { ...attributes, first_name, last_name } };
+  const { id, email, attributes, first_name, last_name } = found;
+  return { id, email, values: { ...attributes, first_name, last_name } };
 }

@@ -25,6 +25,7 @@ export const messages = {
   product: "Flockmail",
   skip: "Skip to the content",
   cancel: "Cancel",
+  close: "Close",
   /** Leads to the page in the docs. */
   help: "Learn more",
   kept: {

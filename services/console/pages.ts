@@ -92,6 +92,7 @@ import {
   personData,
   personPage,
   putOnList,
+  suppressPerson,
   takeOffList,
 } from "./pages/person.ts";
 import { planPage } from "./pages/plan.ts";
@@ -261,6 +262,7 @@ export const companyPages: Table<CompanyVisit> = {
   "subscribers/:id/on-list": { form: putOnList },
   "subscribers/:id/off-list": { form: takeOffList },
   "subscribers/:id/data": { page: personData },
+  "subscribers/:id/suppress": { form: suppressPerson },
   "subscribers/:id/delete": { form: deletePerson },
   "subscribers/:id/erase": { form: erasePerson },
   lists: { page: listsPage, form: makeList },

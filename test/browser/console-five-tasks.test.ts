@@ -182,7 +182,7 @@ describe.each(WAYS)("by %s", (way) => {
     await does(way, "Find why somebody got no mail", { company, most: [1, 1] }, async (person) => {
       await person.search(`nobody-${way}@example.com`);
       await person.page.getByRole("heading", { level: 1, name: `nobody-${way}@example.com` }).waitFor();
-      await person.sees("Suppressed after a bounce: this address gets no email");
+      await person.sees("Suppressed after a bounce. No email has been sent to this address");
       await person.sees(/No such mailbox here/);
     });
   });

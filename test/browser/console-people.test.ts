@@ -135,7 +135,7 @@ test("a file of suppressions is imported; one suppression is lifted and restored
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("2 rows read: 1 suppressed, 0 suppressed before.").waitFor();
     await page.screenshot({ path: `${SHOTS}/people-suppressions-imported.png`, fullPage: true });
-    await page.getByRole("button", { name: "Lift: by-file@example.com" }).click();
+    await page.getByRole("button", { name: "Remove suppression: by-file@example.com" }).click();
     await page.getByText("by-file@example.com can get email again.").waitFor();
     await page.screenshot({ path: `${SHOTS}/people-suppressions-lifted.png` });
     await page.getByRole("button", { name: "Undo" }).click();

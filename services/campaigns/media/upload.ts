@@ -14,7 +14,7 @@ import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, mediaQuotaExceeded, tooLarge } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { SNIFF_BYTES, sniff } from "./sniff.ts";
+import { SNIFF_BYTES, sniff } from "../../lib/sniff.ts";
 
 const PART_BYTES = 256 * 1024;
 const MAX_FILENAME = 255;

@@ -14,7 +14,7 @@ export const signIn = {
   signUp: "Create an account",
 } as const;
 
-const newPasswordHint = "At least 10 characters. Three or four words that do not belong together are good.";
+const newPasswordHint = "At least 10 characters. Three or four random words work well.";
 
 export const signUp = {
   title: "Create an account",
@@ -28,13 +28,13 @@ export const signUp = {
   password: "Password",
   passwordHint: newPasswordHint,
   button: "Create the account",
-  toSignIn: "You have an account? Sign in",
+  toSignIn: "Already have an account? Sign in",
 } as const;
 
 export const forgotten = {
   title: "Forgotten your password?",
   intro: "Enter your address. If there is an account for it, we send you an email with a link that works for an hour.",
-  noMail: "This service can’t send email itself. Ask the person who runs it for a new password.",
+  noMail: "This server can't send password emails. Ask your administrator to reset it.",
   button: "Mail me the link",
 } as const;
 
@@ -91,6 +91,7 @@ export const account = {
   confirmed: "Confirmed",
   notConfirmed: "Not confirmed",
   confirmHint: "Open the link in the email we sent you. You need a confirmed address to reset your password.",
+  noMail: "This server can't send emails, so your address can't be confirmed.",
   mailAgain: "Send the link again",
   safe: "Security",
   safeHint: "Keep others out of your account.",

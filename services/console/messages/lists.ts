@@ -89,9 +89,9 @@ export const suppressions = {
   addTitle: "Add suppression",
   addHint: "A domain includes its subdomains. Nothing more is sent there, and waiting emails are held back.",
   suppressed: (what: string) => `${what} gets no more email.`,
-  lift: "Lift",
+  lift: "Remove suppression",
   liftHint:
-    "Lifting allows email again: a subscriber who unsubscribed, bounced or complained becomes active. Lift only mistakes, or if the person asks you to.",
+    "Removing one allows email again: a subscriber who unsubscribed, bounced or complained becomes active. Remove only mistakes, or if the person asks you to.",
   lifted: (what: string) => `${what} can get email again.`,
   importTitle: "Import a file",
   importHint:

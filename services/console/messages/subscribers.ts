@@ -46,7 +46,7 @@ export const peopleMessages = {
     },
     suppress: {
       title: (n: string, count: number) => `Suppress ${n} ${count === 1 ? "subscriber" : "subscribers"}?`,
-      hint: "Their addresses get no more campaigns, whatever list they are on. You can lift each suppression on the Suppressions page.",
+      hint: "Their addresses get no more campaigns, whatever list they are on. You can remove each suppression on the Suppressions page.",
       button: (n: string) => `Suppress ${n}`,
       back: "Cancel",
     },
@@ -78,21 +78,23 @@ export const subscribers = {
   lastName: "Last name",
   name: "Name",
   since: "Added",
-  lead: "Everyone on file, with status and lists.",
+  lead: "All your subscribers, with status and lists.",
   noneFitsTitle: "Nobody matches",
   noneFits: "Try part of the address or name, or another status.",
   emptyTitle: "No subscribers yet",
   empty: "Import a file from your previous email tool or a spreadsheet, or add the first person by hand.",
   addTitle: "Add subscriber",
+  exists: (email: string) => `${email} is already a subscriber.`,
+  openExisting: "Open",
   add: "Add",
   noList: "No list",
 } as const;
 
 const suppressedBecause = {
-  manual: "Suppressed by hand: this address gets no email",
-  unsubscribed: "Suppressed after an unsubscribe: this address gets no campaigns",
-  bounced: "Suppressed after a bounce: this address gets no email",
-  complained: "Suppressed after a spam complaint: this address gets no email",
+  manual: "Suppressed manually. No email has been sent to this address",
+  unsubscribed: "Suppressed after an unsubscribe. No campaign has been sent to this address",
+  bounced: "Suppressed after a bounce. No email has been sent to this address",
+  complained: "Suppressed after a spam complaint. No email has been sent to this address",
 } as const;
 
 export const person = {
@@ -104,9 +106,12 @@ export const person = {
   suppressed: (kind: "manual" | "unsubscribed" | "bounced" | "complained", since: string) =>
     `${suppressedBecause[kind]} since ${since}.`,
   suppression: "Show suppression",
+  suppress: "Suppress",
+  suppressTitle: (email: string) => `Suppress ${email}?`,
+  suppressHint: "Nothing more is sent to this address, whatever list it is on. You can remove the suppression later.",
   details: "Details",
   attributes: "Attributes",
-  attributesHint: "Use them as variables in templates and as rules in segments. A value keeps its kind.",
+  attributesHint: "Use them as variables in templates and as rules in segments. The type of a value can't be changed.",
   number: "a number",
   yes: "Yes",
   no: "No",

@@ -165,6 +165,7 @@ export const media = {
   fileHintPlain: (size: string) => `At most ${size}.`,
   upload: "Upload",
   uploading: (name: string) => `Uploading ${name}…`,
+  noImage: "This file is not a PNG, JPEG, GIF or WebP image.",
   noFile: "Choose a file first.",
   full: "Delete files you no longer need, or ask for a larger plan.",
   tooLarge: "Choose a smaller file. Images in emails should be below 1 MB.",

@@ -10,12 +10,15 @@ const HERE = "/app/account";
 export const accountPage = (_: PersonVisit): Answer => ({
   view: "account",
   title: messages.account.title,
-  values: { isRegistrationOpen: config().REGISTRATION === "open" },
+  values: {
+    isRegistrationOpen: config().REGISTRATION === "open",
+    sendsMail: config().SYSTEM_SMTP_URL !== undefined,
+  },
 });
 
 export async function mailVerification(visit: PersonVisit): Promise<Answer> {
   await callAs(visit, "accounts.mailVerificationAgain", {});
-  return { goTo: HERE, notice: "linkMailed" };
+  return { goTo: HERE, ...(config().SYSTEM_SMTP_URL === undefined ? {} : { notice: "linkMailed" }) };
 }
 
 function showPassword(errors: Errors = {}): Answer {

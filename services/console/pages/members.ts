@@ -1,4 +1,5 @@
 /** Members, their roles, and invitations. */
+import { config } from "../../lib/config.ts";
 import { ROLES } from "../../lib/rights.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
@@ -26,6 +27,7 @@ async function show(visit: CompanyVisit, { errors = {}, invited }: ShowOptions =
       errors,
       invited,
       typed: visit.form,
+      sendsMail: config().SYSTEM_SMTP_URL !== undefined,
       here,
       pager: pagerOf(here, query, paging),
       mayWrite: may(visit, "accounts.addMember"),

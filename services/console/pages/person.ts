@@ -108,6 +108,12 @@ export async function personData(visit: CompanyVisit): Promise<RawResponse> {
   };
 }
 
+export async function suppressPerson(visit: CompanyVisit): Promise<Answer> {
+  const { email } = await readSubscriber(visit);
+  await callIn(visit, "subscribers.createSuppression", { email });
+  return withResult(visit, pathOf(visit), { text: messages.suppressions.suppressed(email) });
+}
+
 export async function deletePerson(visit: CompanyVisit): Promise<Answer> {
   const { email } = await readSubscriber(visit);
   await callIn(visit, "subscribers.remove", { id: visit.params.id! });

@@ -3,6 +3,7 @@ import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
+import { findSubscriber } from "../find-subscriber.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { listLink, orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
@@ -41,7 +42,11 @@ export const ORDERINGS = ["email", "created_at"];
 /** Preselection from the query: undefined (nobody), "page" or "all" (all search results). */
 const pickedIn = ({ picked }: Record<string, string>) => (picked === "page" || picked === "all" ? picked : undefined);
 
-async function showList(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+async function showList(
+  visit: CompanyVisit,
+  errors: Errors = {},
+  existing?: { id: string; email: string },
+): Promise<Answer> {
   const { query } = visit;
   const [{ results, ...paging }, lists] = await Promise.all([
     callIn(visit, "subscribers.list", {
@@ -72,6 +77,7 @@ async function showList(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
       isFiltered: `${filters}` !== "",
       typed: visit.form,
       errors,
+      existing: existing && { text: messages.subscribers.exists(existing.email), href: `${here}/${existing.id}` },
       here,
       root: companyPath(visit),
       pager: pagerOf(here, picked === "all" ? query : unpicked, paging),
@@ -101,6 +107,9 @@ export const addSubscriber = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
       const { email = "", first_name = "", last_name = "", list = "" } = visit.form;
+      // The action fills in the given values, and would overwrite the names of somebody.
+      const existing = email.trim() === "" || email.length > 254 ? undefined : await findSubscriber(visit, email);
+      if (existing) return { ...(await showList(visit, { email: [] }, existing)), status: 400 };
       const lists = list === "" ? {} : { lists: [list] };
       const { id } = await callIn(visit, "subscribers.create", { email, first_name, last_name, ...lists });
       return { goTo: companyPath(visit, `subscribers/${id}`) };

@@ -39,6 +39,31 @@ async function done(sent: Promise<{ status: number; location: string | null }>) 
 }
 
 describe("a person", () => {
+  test("who exists is not overwritten by the form for new subscribers, which links to the person", async () => {
+    const id = await newPerson({ email: "Ann@example.com", first_name: "Ann", last_name: "Ash" });
+    const list = await newList("Not joined");
+    await browser.open(at("subscribers"));
+    const again = { email: " ann@EXAMPLE.com", first_name: "Bob", last_name: "", list };
+    const { status, html } = await browser.send(at("subscribers"), again);
+    expect(status).toBe(400);
+    expect(html).toContain(`Ann@example.com is already a subscriber. <a href="${at(`subscribers/${id}`)}">Open</a>`);
+    expect(html).toContain('value="Bob"');
+    expect(await person(id)).toMatchObject({ first_name: "Ann", last_name: "Ash", lists: [] });
+    await company.api.delete(`/api/emails/subscribers/${id}/`);
+    await company.api.delete(`/api/emails/lists/${list}/`);
+  });
+
+  test("is suppressed on the person's page, after a question", async () => {
+    const id = await newPerson({ email: "enough@example.com" });
+    const { html } = await browser.open(at(`subscribers/${id}`));
+    expect(html).toContain("Suppress enough@example.com?");
+    const { html: after } = await done(browser.send(at(`subscribers/${id}/suppress`)));
+    expect(after).toContain("enough@example.com gets no more email.");
+    expect(after).not.toContain("Suppress enough@example.com?");
+    expect((await person(id)).suppression).toMatchObject({ kind: "manual" });
+    await company.api.delete(`/api/emails/subscribers/${id}/`);
+  });
+
   test("has attributes with readable names, never raw keys", async () => {
     const id = await newPerson({ email: "label@example.com", attributes: { favourite_colour: "red" } });
     const { html } = await browser.open(at(`subscribers/${id}`));
@@ -391,7 +416,7 @@ describe("a suppression", () => {
     expect((await browser.open(at(`subscribers/${id}`))).html).not.toContain("Suppressed");
     await company.api.post("/api/emails/suppressions/", { domain: "blocked.example" });
     const { html } = await browser.open(at(`subscribers/${id}`));
-    expect(html).toContain("Suppressed by hand: this address gets no email since");
+    expect(html).toContain("Suppressed manually. No email has been sent to this address since");
     const [, found] = /href="([^"]+\/suppressions\?search=[^"]+)"/.exec(html)!;
     expect((await browser.open(found!)).html).toContain("blocked.example");
     expect((await browser.open(`${at("subscribers")}?search=ada@sub`)).html).toContain(

@@ -242,6 +242,26 @@ test("a file is uploaded, found, offered in the editor, and deleted after a page
   expect((await browser.open(path)).status).toBe(404);
 });
 
+test("an image upload refuses a file that is no image and stores nothing; other files stay attachments", async () => {
+  const refused = messages.media.noImage;
+  const text = new File(["I am a text"], "fake.png", { type: "image/png" });
+  const program = new File([Buffer.from("MZ\x90\0\x03\0\0\0", "latin1")], "notes.exe", { type: "image/png" });
+  const vector = new File(['<svg xmlns="http://www.w3.org/2000/svg"/>'], "drawing.svg", { type: "image/svg+xml" });
+  for (const one of [text, program, vector]) {
+    const { status, html } = await browser.attach(at("templates/media"), one);
+    expect([one.name, status, JSON.parse(html)]).toEqual([one.name, 400, { sentences: [refused] }]);
+    expect((await company.api.get("/api/emails/media/", { query: { search: one.name } })).body.count).toBe(0);
+  }
+  const large = Buffer.concat([PNG, Buffer.alloc(700_000, 7)]);
+  const { html } = await browser.attach(at("templates/media"), new File([large], "large.png", { type: "image/png" }));
+  expect(
+    Buffer.from(await (await fetch(app.url + new URL(JSON.parse(html).url).pathname)).arrayBuffer()).equals(large),
+  ).toBe(true);
+  expect((await browser.attach(at("media"), text)).status).toBe(303);
+  const { results } = (await company.api.get("/api/emails/media/", { query: { search: "fake.png" } })).body;
+  expect(results).toMatchObject([{ content_type: "text/plain" }]);
+});
+
 test("files have folders to filter by, and a page that renames, moves and describes them", async () => {
   expect(await browser.attach(at("media"), file("tree.png"), { folder: "Autumn" })).toMatchObject({
     status: 303,

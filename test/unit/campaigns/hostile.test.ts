@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { sniff } from "../../../services/campaigns/media/sniff.ts";
 import { cleanFilename } from "../../../services/campaigns/media/upload.ts";
 import { requestHash } from "../../../services/campaigns/send/idempotency.ts";
 import { receiverErrors, storedReceivers } from "../../../services/campaigns/send/inline-receivers.ts";
+import { sniff } from "../../../services/lib/sniff.ts";
 
 const anyObject = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue());
 const nearlyReceiver = fc.record(

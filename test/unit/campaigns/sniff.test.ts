@@ -1,5 +1,5 @@
-import { sniff } from "../../../services/campaigns/media/sniff.ts";
 import { cleanFilename } from "../../../services/campaigns/media/upload.ts";
+import { sniff } from "../../../services/lib/sniff.ts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 
