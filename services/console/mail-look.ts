@@ -12,6 +12,10 @@ export const viewOf = (text: string | undefined): View => VIEWS.find((one) => on
 const ALWAYS = "min-width:0";
 const NEVER = "max-width:0";
 
+const SCHEME_NAME = /\bcolor-scheme/i;
+const BOTH_SCHEMES = /(\bcontent\s*=\s*(?:["']\s*)?)(?:only\s+)?(?:light\s+dark|dark\s+light)\b/i;
+
+/** Tags are matched up to the next `<`, so that many unclosed ones take linear time. */
 function preferring(look: "light" | "dark", html: string): string {
   return (
     html
@@ -23,10 +27,7 @@ function preferring(look: "light" | "dark", html: string): string {
         /(?<![\w-])((?:supported-)?color-schemes?\s*:\s*)(?:only\s+)?(?:light\s+dark|dark\s+light)\b/gi,
         `$1${look}`,
       )
-      .replace(
-        /(<meta\b[^>]*\bcolor-scheme[^>]*\bcontent\s*=\s*["']?\s*)(?:only\s+)?(?:light\s+dark|dark\s+light)\b/gi,
-        `$1${look}`,
-      )
+      .replace(/<meta\b[^<>]*>/gi, (tag) => (SCHEME_NAME.test(tag) ? tag.replace(BOTH_SCHEMES, `$1${look}`) : tag))
   );
 }
 
@@ -34,7 +35,7 @@ function preferring(look: "light" | "dark", html: string): string {
 const NO_LINKS = '<base target="_blank">';
 
 function withHead(html: string): string {
-  const at = /<head\b[^>]*>/i.exec(html) ?? /<html\b[^>]*>/i.exec(html) ?? /<!doctype\b[^>]*>/i.exec(html);
+  const at = /<head\b[^<>]*>/i.exec(html) ?? /<html\b[^<>]*>/i.exec(html) ?? /<!doctype\b[^<>]*>/i.exec(html);
   const end = at ? at.index + at[0].length : 0;
   return `${html.slice(0, end)}${NO_LINKS}${html.slice(end)}`;
 }

@@ -22,8 +22,19 @@ describe("a mail in the editor's preview", () => {
     expect(look(html, "dark")).toContain(`<meta name="color-scheme" content="dark"><style>:root { color-scheme: dark }
     @media (min-width:0) { p { color: white } } @media ( max-width:0 ) { p { color: red } }</style>`);
     expect(look(html)).toContain("@media (max-width:0) { p { color: white } }");
+    expect(look('<head><meta content="light dark" name=color-scheme>', "dark")).toContain('<meta content="dark" name');
     expect(look("<p>light dark</p>", "dark")).toContain("<p>light dark</p>");
   });
+
+  test.each(["<meta color-scheme ", "<head ", "<html ", "<!doctype ", `<meta color-scheme content=${" ".repeat(50)}`])(
+    "takes linear time for many unclosed tags: %s",
+    (tag) => {
+      const startedMs = performance.now();
+      look(tag.repeat(20_000));
+      look(`<meta color-scheme content=${" ".repeat(200_000)}x>`);
+      expect(performance.now() - startedMs).toBeLessThan(2_000);
+    },
+  );
 
   test("has links that lead nowhere, and keeps its document type", () => {
     expect(look("<!doctype html><html lang=en><head><title>T</title>")).toBe(
