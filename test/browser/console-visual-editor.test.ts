@@ -143,15 +143,22 @@ test("by mouse: a mail is dragged together, saved, and the same when it is opene
     await page.keyboard.type("Hello ");
     await page.getByRole("button", { name: "Insert field" }).click();
     await page.getByRole("button", { name: /^First name/ }).click();
-    await page.keyboard.press("ArrowRight");
     await page.keyboard.type(", read on.");
     await drag(offer(page, "Button"), block(page, "text"), "blocks/1/columns/0/blocks");
     await text(page, "button").click();
     await page.keyboard.type("See all twelve");
-    await page.getByLabel("Link", { exact: true }).fill("https://example.com/books");
+    await page.getByLabel("Link", { exact: true }).fill("not a link");
+    await page.keyboard.press("Tab");
+    await page.getByText("Enter a full link").waitFor();
+    await page.getByLabel("Link", { exact: true }).fill("example.com/books");
+    await page.keyboard.press("Tab");
+    expect(await page.getByLabel("Link", { exact: true }).inputValue()).toBe("https://example.com/books");
     await drag(offer(page, "2 columns"), block(page, "section").nth(1), "blocks");
     const empty = page.locator(".empty-list");
     await drag(offer(page, "Image"), empty.first(), "blocks/2/columns/0/blocks");
+    await block(page, "image").getByText("Choose an image").click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "books.png" }).click();
     await page.getByLabel("Description (alt text)").fill("Two books");
     await drag(offer(page, "Heading"), empty.first(), "blocks/2/columns/1/blocks");
@@ -432,7 +439,7 @@ test("checks lead to their blocks, and a test of the draft is sent", async () =>
     await page.getByText("All checks done, including links and spam.").waitFor();
 
     await page.getByRole("button", { name: "Shop button" }).click();
-    await page.getByLabel("Add as").selectOption("A copy");
+    await page.getByLabel("Insert as").selectOption("Separate copy");
     await page.getByRole("button", { name: "Shop button" }).click();
     expect((await outline(page)).filter((one) => /Saved block|Divider/.test(one))).toHaveLength(2);
 
@@ -481,7 +488,7 @@ test("a block is saved for other emails by its menu, changed in one of them, and
     await savedByName.click();
     await save(page);
     await page.reload();
-    await chooseInMenu("saved", "Change it in this email only");
+    await chooseInMenu("saved", "Unlink in this email");
     await block(page, "button").nth(1).locator(".ProseMirror").click();
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type("Visit us");

@@ -112,7 +112,8 @@ test.each(STARTERS.map((starter) => [starter.id, starter] as const))(
     expect(html).toMatch(/ lang="en"/);
     for (const colours of [brand.colours, brandOf({ name: "A", footer_text: "", branding: {} }).colours]) {
       const compiled = htmlOfMjml(mjmlOf(design, { ...source, brand: { ...brand, colours } }));
-      expect(mailFindings(compiled.html!)).toEqual([]);
+      // Links are for people to fill in, and are reported until then.
+      expect(mailFindings(compiled.html!).filter(({ rule }) => rule !== "example")).toEqual([]);
     }
     expect(text.length).toBeGreaterThan(60);
     expect(text).not.toMatch(/undefined|null|<[a-z]/);

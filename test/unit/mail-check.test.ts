@@ -49,6 +49,13 @@ test.each([
   expect(mailFindings(page(link))).toContainEqual(expect.objectContaining({ kind: "link", rule: "scheme" }));
 });
 
+test("links to the domains for examples, where the starters lead, are reported", () => {
+  const rulesOf = (href: string) => rulesIn(page(`<a href="${href}">Our new story</a>`));
+  for (const href of ["https://example.com/story", "HTTP://www.Example.ORG"])
+    expect(rulesOf(href)).toEqual(["example"]);
+  for (const href of ["https://example.community/", "https://shop.example.com/"]) expect(rulesOf(href)).toEqual([]);
+});
+
 test("a link that only opens something is none, and an image may be data", () => {
   const links = ["https://a.example/?q=javascript:x", "mailto:a@b.example", "[[url]]", "#data:", ""];
   const html = links.map((href) => `<a href="${href}">Offers</a><img src="data:image/gif;base64,AA" alt="A">`).join("");

@@ -5,6 +5,7 @@ import type { Block } from "../../lib/design/design.ts";
 import { type Fields, filled, type ValuesOf } from "../../lib/design/fields.ts";
 import { visual as t } from "../messages/visual.ts";
 import { type Editor, useEditor } from "./context.ts";
+import { chooseImage } from "./focus.ts";
 import { colour, font, HEADING_SIZES, px, shownImage } from "./look.ts";
 import { TextIn } from "./rich-text.tsx";
 import type { Path } from "./tree.ts";
@@ -23,13 +24,24 @@ function Picture({ src, alt, style }: { src: string; alt: string; style?: Record
   const { boot } = useEditor();
   const shown = shownImage(src, boot.images);
   if (shown) return <img src={shown} alt={alt} style={style} draggable={false} />;
+  const icon = (
+    <svg class="icon" aria-hidden="true">
+      <use href={`${boot.icons}#image`} />
+    </svg>
+  );
+  if (src === "") {
+    return (
+      <button type="button" class="no-image" style={style} tabIndex={-1} onClick={chooseImage}>
+        {icon}
+        {t.noImage}
+      </button>
+    );
+  }
   return (
     <div class="no-image" style={style}>
-      <svg class="icon" aria-hidden="true">
-        <use href={`${boot.icons}#image`} />
-      </svg>
-      <span>{src === "" ? t.noImage : alt || src}</span>
-      {src !== "" && <small>{t.otherSite}</small>}
+      {icon}
+      <span>{alt || src}</span>
+      <small>{t.otherSite}</small>
     </div>
   );
 }

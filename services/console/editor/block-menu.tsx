@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { EditorView } from "prosemirror-view";
 import type { Block } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
+import { completed, isUsable } from "./address.ts";
 import { copyBlock, pasteKept } from "./clipboard.ts";
 import { detach, duplicate, nameOf, remove, selectOuter, step, stepColumn } from "./commands.ts";
 import { useEditor, useStore } from "./context.ts";
@@ -16,14 +17,12 @@ import { SaveBlockForm } from "./save-block.tsx";
 import { designOf, savedFor } from "./store.ts";
 import { getAt, indexOf, type Path, parentOf } from "./tree.ts";
 
-const ADDRESS = /^(?:https?:\/\/|mailto:|tel:|\[\[)\S*$/i;
-
 function LinkForm({ view, onDone }: { view: EditorView; onDone(): void }) {
   const [href, setHref] = useState(linkAt(view));
   const [isWrong, setWrong] = useState(false);
   const apply = (address: string) => {
-    const given = /^[\w-]+(?:\.[\w-]+)+(?:\/\S*)?$/.test(address) ? `https://${address}` : address.trim();
-    if (given !== "" && !ADDRESS.test(given)) return setWrong(true);
+    const given = completed(address);
+    if (!isUsable(given)) return setWrong(true);
     setLink(view, given);
     onDone();
   };

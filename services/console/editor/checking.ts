@@ -6,6 +6,8 @@ import { documentOf } from "./saving.ts";
 import { type Checks, type Content, contentOf, type Store } from "./store.ts";
 
 const PAUSE_MS = 1_500;
+/** Says nothing to a person who writes no code. */
+const BLOCK_PATH = /\bblocks\[\S+: /g;
 
 export interface Checking {
   /** Also requests the links and asks the spam filter. */
@@ -31,7 +33,9 @@ export function checking(boot: Boot, store: Store): Checking {
     checked = content;
     isRunning = false;
     const before = store.read().checks;
-    const found = isProblem(answer) ? { findings: [], size: 0, warnings: [answer.problem] } : answer;
+    const found = isProblem(answer)
+      ? { findings: [], size: 0, warnings: [answer.problem.replaceAll(BLOCK_PATH, "")] }
+      : answer;
     const checks = { ...found, isWhole };
     const count = countOf(checks);
     const isNews = before !== null && countOf(before) !== count;

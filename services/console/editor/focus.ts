@@ -19,4 +19,8 @@ export function focusBlock(path: Path | null): void {
   });
 }
 
+/** Opens the library of the image block that was just selected. */
+export const chooseImage = (): void =>
+  void requestAnimationFrame(() => document.querySelector<HTMLElement>(".picture-buttons button")?.click());
+
 export const focusPalette = (): void => document.querySelector<HTMLElement>(".palette button")?.focus();

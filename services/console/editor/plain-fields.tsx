@@ -1,7 +1,8 @@
 /** Form fields of single settings. */
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { BRAND_COLOURS } from "../../lib/design/brand.ts";
 import { visual as t } from "../messages/visual.ts";
+import { completed, isUsable } from "./address.ts";
 import { useEditor } from "./context.ts";
 import { type FieldOf, Labelled, labelFor, useSetter } from "./field.tsx";
 import { colour } from "./look.ts";
@@ -27,17 +28,36 @@ export function LineField({ name, field, path, value }: FieldOf<"line">) {
 
 export function AddressField({ name, field, path, value }: FieldOf<"link" | "image">) {
   const set = useSetter(path);
+  const address = `${value ?? field.default}`;
+  const [isTyping, setTyping] = useState(false);
+  const isWrong = !isTyping && !isUsable(address);
   return (
     <Labelled label={labelFor(name)}>
       {(id) => (
-        <input
-          id={id}
-          type="text"
-          inputMode="url"
-          placeholder="https://"
-          value={`${value ?? field.default}`}
-          onInput={(event) => set(event.currentTarget.value.trim())}
-        />
+        <>
+          <input
+            id={id}
+            type="text"
+            inputMode="url"
+            placeholder="https://"
+            value={address}
+            aria-invalid={isWrong}
+            aria-describedby={isWrong ? `${id}-wrong` : undefined}
+            onInput={(event) => {
+              setTyping(true);
+              set(event.currentTarget.value.trim());
+            }}
+            onBlur={() => {
+              setTyping(false);
+              if (completed(address) !== address) set(completed(address));
+            }}
+          />
+          {isWrong && (
+            <p id={`${id}-wrong`} class="setting-wrong" role="alert">
+              {t.link.wrong}
+            </p>
+          )}
+        </>
       )}
     </Labelled>
   );

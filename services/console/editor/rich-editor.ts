@@ -88,6 +88,13 @@ export function createRichEditor(mount: HTMLElement, options: RichOptions): Edit
       if (transaction.selectionSet || transaction.docChanged) options.onSelect(chipOf(view.state), marksAt(view));
       if (transaction.docChanged && !transaction.getMeta("outside")) options.onChange(view.state.doc);
     },
+    // A selected variable stays, and what is typed goes behind it.
+    handleTextInput({ state, dispatch }, _from, to, text) {
+      if (!chipOf(state)) return false;
+      const tr = state.tr.insertText(text, to);
+      dispatch(tr.setSelection(TextSelection.create(tr.doc, to + text.length)));
+      return true;
+    },
     transformPastedHTML: cleanedHtml,
     transformPastedText: (text) => (isLine ? asOneLine(text) : text),
     handleDOMEvents: {

@@ -23,20 +23,33 @@ function* weightFindings(html: string): Generator<Finding> {
 const RUNS = /^(?:javascript|vbscript|data):/i;
 const LINKS = new Set(["a", "area"]);
 
-function* schemeFindings({ elements }: Mail): Generator<Finding> {
-  for (const { name, attributes, path } of elements) {
-    const { href = "" } = LINKS.has(name) ? attributes : {};
-    const [scheme] = RUNS.exec(href.replaceAll(/[\s\p{Cc}]/gu, "")) ?? [];
-    if (!scheme) continue;
-    yield {
-      kind: "link",
+/** Reserved for examples (RFC 2606): the starters link there. */
+const EXAMPLE = /^https?:\/\/(?:www\.)?(example\.(?:com|net|org))(?:[/?#:]|$)/i;
+
+function linkFinding(href: string): Pick<Finding, "rule" | "severity" | "message" | "fix"> | undefined {
+  const [scheme] = RUNS.exec(href.replaceAll(/[\s\p{Cc}]/gu, "")) ?? [];
+  if (scheme) {
+    return {
       rule: "scheme",
       severity: "error",
       message: `A link starts with “${scheme.toLowerCase()}”. Email clients remove it, and filters treat the email as dangerous.`,
       fix: "Link to a web page, which starts with https://.",
-      path,
-      clients: [],
     };
+  }
+  const [, host] = EXAMPLE.exec(href.trim()) ?? [];
+  if (!host) return undefined;
+  return {
+    rule: "example",
+    severity: "warning",
+    message: `A link leads to ${host.toLowerCase()}, an address for examples.`,
+    fix: "Enter the address of your own page.",
+  };
+}
+
+function* linkFindings({ elements }: Mail): Generator<Finding> {
+  for (const { name, attributes, path } of elements) {
+    const found = LINKS.has(name) ? linkFinding(attributes.href ?? "") : undefined;
+    if (found) yield { kind: "link", ...found, path, clients: [] };
   }
 }
 
@@ -48,7 +61,7 @@ export function mailFindings(html: string): Finding[] {
   const mail = readMail(COLOURS.test(html) ? withInlinedCss(html) : html);
   const found = [
     ...weightFindings(html),
-    ...schemeFindings(mail),
+    ...linkFindings(mail),
     ...accessibilityFindings(mail),
     ...supportFindings(mail),
   ];

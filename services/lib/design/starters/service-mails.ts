@@ -18,7 +18,7 @@ export const serviceMails: Starter[] = [
     id: "double-opt-in",
     kind: "transactional",
     name: "Confirm a subscription",
-    about: "Asks whether somebody really wants your mail. Needs `confirm_url`.",
+    about: "Confirms a sign-up (double opt-in). Needs `confirm_url`.",
     subject: "Please confirm your subscription",
     preheader: "One click, and you are on the list.",
     design: transactional(

@@ -5,7 +5,7 @@ export const fields = {
   /** Why the reader gets this mail. */
   text: line("", 500),
   unsubscribe: line("Unsubscribe", 100),
-  preferences: line("Change what you get", 100),
+  preferences: line("Email preferences", 100),
   color: colour("#595959"),
   align: align(),
 } as const satisfies Fields;
