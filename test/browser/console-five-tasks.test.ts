@@ -172,7 +172,7 @@ describe.each(WAYS)("by %s", (way) => {
     await does(way, "See who opened", { company, most: [2, 0] }, async (person) => {
       await person.press("October");
       await person.press("Opened");
-      await person.sees("Opens, newest first: 1.");
+      await person.sees("1 open, newest first");
       await person.sees(`ann-${way}@example.com`);
       expect(await person.page.getByText(`bob-${way}@example.com`).count()).toBe(0);
     });

@@ -54,6 +54,31 @@ test("choosing a date while “Now” is selected chooses later, and “Now” c
   });
 });
 
+test("typing in a version switches the A/B test on", async () => {
+  const list = await made("lists", { name: "Versions" });
+  const draft = await made("drafts", {
+    name: "Versions",
+    kind: "to-list",
+    body: { list_id: list, content: { subject: "First", body: "<p>Hi</p>" } },
+  });
+  await open(async (page) => {
+    await page.goto(at(`campaigns/drafts/${draft}/what`));
+    await page.getByText("A/B test", { exact: true }).click();
+    const box = page.getByLabel("Test several versions");
+    expect(await box.isChecked()).toBe(false);
+    await page.getByRole("group", { name: "Version B" }).getByLabel("Subject").fill("Second");
+    expect(await box.isChecked()).toBe(true);
+    await page.getByRole("button", { name: "Save and close" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect((await bodyOf(draft)).variants).toEqual([{ percent: 50 }, { percent: 50, subject: "Second" }]);
+    await page.goto(at(`campaigns/drafts/${draft}/what`));
+    await box.uncheck();
+    await page.getByRole("button", { name: "Save and close" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect((await bodyOf(draft)).variants).toBeUndefined();
+  });
+});
+
 /** Sets the session to its state after twelve hours without a request. */
 async function expireSession(page: Page): Promise<void> {
   const cookie = (await page.context().cookies()).find(({ name }) => name === "fm_session")!;
@@ -160,7 +185,7 @@ test("a step of a campaign is saved when it is left by a link, or by closing the
     await page.goto(at(`campaigns/drafts/${draft}/what`));
     await page.getByLabel("Write it here").check();
     await page.getByRole("textbox", { name: "Subject", exact: true }).fill("Left by a link");
-    await page.getByRole("link", { name: "When" }).click();
+    await page.getByRole("link", { name: "Schedule" }).click();
     await page.waitForURL(/when$/);
     expect(await subject()).toBe("Left by a link");
     await page.goto(at(`campaigns/drafts/${draft}/what`));

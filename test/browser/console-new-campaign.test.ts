@@ -143,12 +143,12 @@ test("a campaign is created by mouse from sign-in to delivery: the audience is c
     await page.getByRole("link", { name: "Campaigns", exact: true }).click();
     await page.getByRole("link", { name: "New campaign" }).click();
     await page.getByLabel("Campaign name").fill("October");
-    await page.getByLabel("Who gets it").selectOption({ label: "Readers (3)" });
+    await page.getByLabel("Recipients", { exact: true }).selectOption({ label: "Readers (3)" });
     await page.getByText("2 people would get it now.").waitFor();
-    await page.getByText("1 is suppressed").waitFor();
+    await page.getByText("1 suppressed address").waitFor();
     await page.getByRole("button", { name: "Save and continue" }).click();
 
-    await page.getByRole("heading", { name: "What they get" }).waitFor();
+    await page.getByRole("heading", { name: "Content" }).waitFor();
     await page.getByLabel("Write it here").check();
     await page.getByRole("textbox", { name: "Subject", exact: true }).fill("News for [[first_name]]");
     await page
@@ -159,7 +159,7 @@ test("a campaign is created by mouse from sign-in to delivery: the audience is c
     await page.goto(`${app.url}/app/${company.id}/campaigns`);
     await page.getByRole("link", { name: "Drafts" }).click();
     await page.getByRole("link", { name: "October", exact: true }).click();
-    await page.getByRole("link", { name: "Change: What they get" }).click();
+    await page.getByRole("link", { name: "Change: Content" }).click();
     expect(await page.getByRole("textbox", { name: "Subject", exact: true }).inputValue()).toBe(
       "News for [[first_name]]",
     );
@@ -230,7 +230,7 @@ test("a campaign is created by keyboard and without JavaScript, from sign-in to 
     await page.getByRole("button", { name: "Save and continue" }).focus();
     await keyboard.press("Enter");
 
-    await page.getByRole("heading", { name: "What they get" }).waitFor();
+    await page.getByRole("heading", { name: "Content" }).waitFor();
     await page.getByRole("combobox", { name: "Template", exact: true }).focus();
     await keyboard.type("Monthly");
     await page.getByRole("button", { name: "Save and continue" }).focus();
@@ -262,7 +262,7 @@ test("a campaign's content is designed: a starter is opened in the visual editor
     await page.goto(`${app.url}/app/${company.id}/campaigns/drafts/${id}/what`);
     await page.getByLabel("Write it here").check();
     await page.getByRole("textbox", { name: "Subject", exact: true }).fill("Books for [[first_name]]");
-    await page.getByRole("button", { name: "Design it" }).click();
+    await page.getByRole("button", { name: "Open visual editor" }).click();
     await page.getByRole("heading", { name: "Choose a design" }).waitFor();
     await page.getByRole("link", { name: "Start empty" }).click();
     const heading = page.locator(".block.is-heading .ProseMirror").first();
@@ -282,7 +282,7 @@ test("a campaign's content is designed: a starter is opened in the visual editor
     await page.getByRole("alert").getByText("This field is required.").waitFor();
     await page.getByLabel("Subject", { exact: true }).fill("Winter");
     await page.getByRole("button", { name: "Save and continue" }).click();
-    await page.getByRole("link", { name: "Change: What they get" }).click();
+    await page.getByRole("link", { name: "Change: Content" }).click();
     await page.getByRole("link", { name: "Edit design" }).waitFor();
     await page.getByRole("button", { name: "Save and continue" }).click();
     await page.frameLocator("iframe").getByText("Six books for winter").waitFor();
@@ -312,7 +312,7 @@ test("both versions of an A/B test are designed, the second as a copy of the fir
     const begin = async (letter: string, subject: string, link: string) => {
       await version(letter).getByLabel("What is sent").selectOption({ label: "Write it here" });
       await version(letter).getByLabel("Subject").fill(subject);
-      await version(letter).getByRole("button", { name: "Design it" }).click();
+      await version(letter).getByRole("button", { name: "Open visual editor" }).click();
       await page.getByRole("heading", { name: `Choose a design: Version ${letter}` }).waitFor();
       await page.getByRole("link", { name: link, exact: true }).click();
       await heading.click();

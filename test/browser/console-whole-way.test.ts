@@ -173,7 +173,7 @@ async function wholeWay(person: Person, passes: (name: string, url: RegExp) => P
   await passes("saved", /\/visual/);
   await person.press("New campaign");
   await passes("whom", /\/whom$/);
-  await person.choose("Who gets it", "readers");
+  await person.choose("Recipients", "readers");
   await person.press("Save and continue");
   await person.sees("1 person in “readers” gets this now.");
   await passes("review", /\/drafts\/[0-9a-f-]{36}$/);

@@ -1,5 +1,5 @@
 /** HTML of what somebody typed as plain text. */
-import { blocksOfTyped, htmlOfTyped, isTypedText } from "../../services/lib/made-html/typed-text.ts";
+import { blocksOfTyped, htmlOfTyped, isTypedText, typedOf } from "../../services/lib/made-html/typed-text.ts";
 
 test("typed text has paragraphs at empty lines, and its markup is escaped", () => {
   expect(blocksOfTyped("Dear [[first_name]],\r\n\r\n1 < 2 & 3\nnext\n \n\n")).toBe(
@@ -10,7 +10,7 @@ test("typed text has paragraphs at empty lines, and its markup is escaped", () =
 
 test("lines that begin with a dash, a star or a bullet are a list", () => {
   expect(blocksOfTyped("We have\n- tea & milk\n- [[item]]\nand more\n\n* a\n* b\n\n• c\n-d\n-- \nMax")).toBe(
-    "<p>We have</p>\n<ul>\n<li>tea &amp; milk</li>\n<li>[[item]]</li>\n</ul>\n<p>and more</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ul>\n<li>c</li>\n</ul>\n<p>-d<br>\n-- <br>\nMax</p>",
+    "<p>We have</p><ul>\n<li>tea &amp; milk</li>\n<li>[[item]]</li>\n</ul><p>and more</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ul>\n<li>c</li>\n</ul><p>-d<br>\n-- <br>\nMax</p>",
   );
 });
 
@@ -40,6 +40,24 @@ test("HTML stays as it was written, and so does text that may contain some", () 
   for (const html of ["<p>Hi</p>", "<!-- note -->x", "Hi<br/>you", "[[[html]]]", "", "  \n "]) {
     expect(htmlOfTyped(html)).toBe(html);
     expect(isTypedText(html)).toBe(false);
+  }
+});
+
+test.each([
+  "Hello",
+  'Dear [[first_name]],\n\n1 < 2 & 3 &amp; "it\'s"\nnext\n\n[[R&D]] &lt;',
+  "We have\n- tea & milk\n- [[item]]\nand more\n\n- a\n\n- b\n\nwww.example.com, (https://a.example/?m=[[email]]&n=1)",
+  "Grüße 📚\n\n<br\n$1 $& </",
+])("the HTML of a typed text is shown again as it was typed: %j", (typed) => {
+  expect(htmlOfTyped(typed)).not.toBe(typed);
+  expect(typedOf(htmlOfTyped(typed))).toBe(typed);
+  expect(typedOf(htmlOfTyped(typed).replaceAll("\n", "\r\n").trim())).toBe(typed);
+});
+
+test("HTML that somebody changed, or wrote, is shown as HTML", () => {
+  const made = htmlOfTyped("Hello\n\nyou");
+  for (const html of [made.replace("Hello", "<b>Hello</b>"), made.replace("600px", "700px"), "<p>Hi</p>", "Hi", ""]) {
+    expect(typedOf(html)).toBe(html);
   }
 });
 

@@ -3,7 +3,7 @@ const recipientStatuses = {
   sent: "Sent",
   failed: "Failed",
   bounced: "Bounced",
-  unknown: "Unclear",
+  unknown: "Unknown",
   queued: "Waiting",
   sending: "Sending",
   suppressed: "Skipped",
@@ -18,7 +18,7 @@ export const campaigns = {
   type: "Kind",
   any: "Any",
   anyType: "All kinds",
-  filter: "Show",
+  filter: "Search",
   found: (n: string) => `Campaigns: ${n}`,
   noneFits: "No campaign matches",
   noneFitsHint: "Try another status, or part of the name.",
@@ -38,7 +38,7 @@ export const campaigns = {
     custom: "a text to named receivers",
   },
   tabsLabel: "Pages of this campaign",
-  tabs: { "": "Results", recipients: "Recipients", mail: "Mail and links" },
+  tabs: { "": "Results", recipients: "Recipients", mail: "Email and links" },
   states: {
     scheduled: "Scheduled",
     pending: "Starting",
@@ -198,8 +198,9 @@ export const campaigns = {
     /** Filters of the page: statuses, opens and clicks. */
     chips: { opened: "Opened", clicked: "Clicked", ...recipientStatuses },
     reactions: {
-      opened: (n: string) => `Opens, newest first: ${n}. Somebody who opened twice is listed twice.`,
-      clicked: (n: string) => `Clicks, newest first: ${n}. Somebody who clicked twice is listed twice.`,
+      opened: (n: string) => `${n} ${n === "1" ? "open" : "opens"}, newest first (repeat opens are listed separately)`,
+      clicked: (n: string) =>
+        `${n} ${n === "1" ? "click" : "clicks"}, newest first (repeat clicks are listed separately)`,
     },
     meanings: {
       sent: "The mail server accepted it, and it did not bounce.",

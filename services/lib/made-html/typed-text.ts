@@ -1,8 +1,8 @@
 /**
- * Converts typed plain text to HTML: paragraphs, line breaks, lists and links in a default layout. HTML stays as it is.
- * Pure.
+ * Converts typed plain text to HTML and back: paragraphs, line breaks, lists and links in a default layout. HTML stays
+ * as it is. Pure.
  */
-import { escapeHtml } from "../escape-html.ts";
+import { escapeHtml, unescapeHtml } from "../escape-html.ts";
 import { compileTemplate } from "../template/compile.ts";
 
 /** Start of a tag or comment, which does not occur in typed letters. `[[[…]]]` may insert some. */
@@ -41,7 +41,10 @@ const inline = (text: string) =>
 
 const ITEM = /^[ \t]*[-*•][ \t]+/;
 
-/** Groups lines between empty ones: consecutive items form a list, other lines a paragraph. */
+/**
+ * Groups lines between empty ones: consecutive items form a list, other lines a paragraph. A line break in the HTML
+ * stands for an empty line, so that `typedOf` restores it.
+ */
 function blockOf(text: string): string {
   const runs: { isList: boolean; lines: string[] }[] = [];
   for (const line of text.split("\n")) {
@@ -56,7 +59,7 @@ function blockOf(text: string): string {
         ? `<ul>\n${lines.map((line) => `<li>${inline(line.replace(ITEM, "").trimEnd())}</li>`).join("\n")}\n</ul>`
         : `<p>${inline(lines.join("\n").trim()).replaceAll("\n", "<br>\n")}</p>`,
     )
-    .join("\n");
+    .join("");
 }
 
 /** Converts without the layout. */
@@ -87,3 +90,32 @@ ${blocks}
 /** A text with a syntax error stays unchanged, so that the error names the line that was typed. */
 export const htmlOfTyped = (typed: string): string =>
   isTypedText(typed) && !compileTemplate(typed, "text").errors ? withLayout(blocksOfTyped(typed)) : typed;
+
+const [BEFORE, AFTER] = withLayout("\n").split("\n\n\n") as [string, string];
+
+const unescaped = (text: string) =>
+  text
+    .split(new RegExp(`(${TAG})`))
+    .map((piece, n) => (n % 2 === 0 ? unescapeHtml(piece) : piece))
+    .join("");
+
+const wordsOf = (html: string) => unescaped(html.replace(/<a href="[^"]*">([^<]*)<\/a>/g, "$1"));
+
+/** Text of a paragraph or list, after the line breaks that separate it from what precedes it. */
+function textOfBlock(block: string, n: number, before: readonly string[]): string {
+  const items = [...block.matchAll(/<li>([^\n]*)<\/li>/g)].map(([, item]) => `- ${wordsOf(item!)}`);
+  const text = block.startsWith("<ul>")
+    ? items.join("\n")
+    : wordsOf(block.replace(/^<p>|<\/p>\n?$/g, "").replaceAll("<br>\n", "\n"));
+  return `${n === 0 ? "" : before[n - 1]!.endsWith("\n") ? "\n\n" : "\n"}${text}`;
+}
+
+/** The text that `htmlOfTyped` converted to this HTML; any other HTML unchanged. */
+export function typedOf(html: string): string {
+  const text = html.replaceAll("\r\n", "\n").trim();
+  const [start, end] = [`${BEFORE}\n`, `\n${AFTER.trimEnd()}`];
+  if (!text.startsWith(start) || !text.endsWith(end)) return html;
+  const blocks = text.slice(start.length, -end.length).split(/(?<=<\/p>\n?|<\/ul>\n?)(?=<p>|<ul>)/);
+  const typed = blocks.map(textOfBlock).join("");
+  return htmlOfTyped(typed).trim() === text ? typed : html;
+}

@@ -461,11 +461,11 @@ test("errors of a test are reported at their fields, and other sends refuse thes
   ]);
   expect(await fault({ variants: [half, { percent: 40 }] })).toEqual([
     400,
-    { variants: ["The percentages add up to 90. Without a winner they must make 100."] },
+    { variants: ["The percentages add up to 90. Without a winner, shares must add up to 100 %."] },
   ]);
   expect(await fault({ variants: [half, { percent: 60 }], winner: OPENS })).toEqual([
     400,
-    { variants: ["The percentages add up to 110. They may not make more than 100."] },
+    { variants: ["The percentages add up to 110. Shares may not exceed 100 % together."] },
   ]);
   const other = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
   expect(

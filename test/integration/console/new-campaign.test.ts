@@ -129,7 +129,7 @@ test("each step is saved with errors at their fields, and the send shows the num
   expect(await browser.open(path)).toMatchObject({ status: 404, title: "This draft is gone" });
 });
 
-test("plain text is saved as HTML, also by autosave, and a button converts its placeholders and links", async () => {
+test("plain text is saved as HTML and shown as typed, also by autosave, and a button converts its placeholders and links", async () => {
   const id = await drafted({ list_id: list });
   const path = at(`campaigns/drafts/${id}/what`);
   await browser.open(path);
@@ -138,6 +138,18 @@ test("plain text is saved as HTML, also by autosave, and a button converts its p
   expect((await bodyOf(id)).content.body).toContain(
     '<p>Hi</p>\n<ul>\n<li>a</li>\n<li><a href="https://www.shop.example.com">www.shop.example.com</a></li>\n</ul>',
   );
+  expect((await browser.open(path)).html).toContain(`>${body}</textarea>`);
+  const version = {
+    ab: "on",
+    "variant.0.percent": "50",
+    "variant.1.percent": "50",
+    "variant.1.template_id": "written",
+    "variant.1.subject": "B",
+    "variant.1.body": body,
+  };
+  await browser.send(path, { content: "own", subject: "Hi", body, ...version });
+  expect((await bodyOf(id)).variants[1].content.body).toContain("<p>Hi</p>\n<ul>");
+  expect((await browser.open(path)).html.split(`>${body}</textarea>`)).toHaveLength(3);
   const foreign = { content: "own", subject: "Hi *|FNAME|*", body: '<a href="www.shop.example.com">{{ city }}</a>' };
   const offered = await browser.send(path, { ...foreign, do: "autosave" });
   expect(offered.html).toContain('value="convert"');
@@ -306,6 +318,41 @@ test("an A/B test is stored as in the API; its errors are shown in its step, and
   });
   const frame = await browser.open(`${path}/preview?person=ada@example.com&variant=1`);
   expect(frame.html).toContain("Own for Ada");
+});
+
+test("versions typed in without “Test several versions” are kept and reported, and unticking it removes them", async () => {
+  const id = await drafted({ ...whole(), template_id: undefined, content: { subject: "First", body: "Hello" } });
+  const path = at(`campaigns/drafts/${id}`);
+  await browser.open(`${path}/what`);
+  const form = { content: "own", subject: "First", body: "Hello", winner: "", after_hours: "4" };
+  const untouched = { "variant.0.percent": "50", "variant.1.percent": "50", "variant.1.subject": "" };
+  expect((await browser.send(`${path}/what`, { ...form, ...untouched })).status).toBe(303);
+  expect((await bodyOf(id)).variants).toBeUndefined();
+  const rows = { ...untouched, "variant.1.subject": "Second" };
+  const off = await browser.send(`${path}/what`, { ...form, ...rows });
+  expect([off.status, /id="wrong-variants"[^>]*>You filled in versions/.test(off.html)]).toEqual([400, true]);
+  expect(off.html).toMatch(/name="ab" checked/);
+  expect((await bodyOf(id)).variants).toEqual([{ percent: 50 }, { percent: 50, subject: "Second" }]);
+
+  const everybody = await browser.send(`${path}/what`, { ...form, ...rows, ab: "on", winner: "opens" });
+  expect([everybody.status, /id="wrong-winner"[^>]*>The shares add up to 100 %/.test(everybody.html)]).toEqual([
+    400,
+    true,
+  ]);
+  expect((await browser.open(path)).html).not.toContain(`action="${path}/send"`);
+  const shares = { ...rows, "variant.0.percent": "20", "variant.1.percent": "30" };
+  expect((await browser.send(`${path}/what`, { ...form, ...shares, ab: "on", winner: "opens" })).status).toBe(303);
+  const { html } = await browser.open(path);
+  for (const words of [
+    "Version A (20 %): First",
+    "Version B (30 %): Second",
+    "The rest gets the version with the most opens, 4 hours after the test emails.",
+  ]) {
+    expect(html).toContain(words);
+  }
+  expect((await browser.send(`${path}/what`, { ...form, ...shares, winner: "opens" })).status).toBe(303);
+  expect((await bodyOf(id)).variants).toBeUndefined();
+  await company.api.delete(`${E}/drafts/${id}/`);
 });
 
 test("typed addresses keep the values that a program gave them, and the text stays when the audience changes", async () => {
@@ -567,7 +614,7 @@ test("missing choices are to-dos, references to deleted objects are reported, an
   expect(html).toContain("What was chosen here was deleted since. Choose another.");
   expect(html).not.toMatch(/Invalid pk|This field is required/);
   expect(html).not.toContain(`action="${path}/send"`);
-  expect(html).toMatch(new RegExp(`<li><a href="${path}/whom">Who gets it</a></li>\\s*<li><a href="${path}/from">`));
+  expect(html).toMatch(new RegExp(`<li><a href="${path}/whom">Recipients</a></li>\\s*<li><a href="${path}/from">`));
   const seen = (await company.api.get(`${E}/drafts/${id}/`)).body.updated_at;
   const refused = await browser.send(`${path}/send`, { seen });
   expect([refused.status, refused.title]).toEqual([400, "October"]);

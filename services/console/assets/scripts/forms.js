@@ -24,6 +24,16 @@ for (const field of document.querySelectorAll("[data-chooses]")) {
   });
 }
 
+// Typing in a part with `data-ticks` ticks the named box, and the field NAME_follows says that it does.
+for (const part of document.querySelectorAll("[data-ticks]")) {
+  const { ticks } = part.dataset;
+  const { elements } = part.closest("form");
+  elements[`${ticks}_follows`].value = "yes";
+  part.addEventListener("input", () => {
+    elements[ticks].checked = true;
+  });
+}
+
 // A color is typed, or picked beside its field.
 for (const picker of document.querySelectorAll("[data-picks]")) {
   const field = picker.form.elements[picker.dataset.picks];

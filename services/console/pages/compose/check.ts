@@ -30,7 +30,7 @@ import {
 import { bad, contentFindings, serverFindings } from "./findings.ts";
 import { TAGS, tagsIn } from "./from.ts";
 import { previewChoiceOf, previewChoices, previewOf } from "./preview.ts";
-import { sourceOf, variantsIn, versionsOf } from "./variants.ts";
+import { sourceOf, variantsIn, versionsOf, winnerIn } from "./variants.ts";
 import { clocksOf, whenIn } from "./when.ts";
 
 const t = () => messages.newCampaign;
@@ -48,7 +48,12 @@ async function namesOf(visit: CompanyVisit, body: Body) {
     found(id("template_id"), (one) => callIn(visit, "renderer.getTemplate", { id: one })),
     found(id("smtp_config_id"), (one) => callIn(visit, "smtp-sender.getConfig", { id: one })),
   ]);
-  return { audience: (list ?? segment)?.name, template, server };
+  const ofVersion = (version: Body) => {
+    const own = textIn(version, "template_id");
+    return isUuid(own) ? orNothing(callIn(visit, "renderer.getTemplate", { id: own })) : undefined;
+  };
+  const templates = await Promise.all(versionsOf(body).map(ofVersion));
+  return { audience: (list ?? segment)?.name, template, server, templates };
 }
 
 type Named = Awaited<ReturnType<typeof namesOf>>;
@@ -89,13 +94,26 @@ function effectOfSend(body: Body, name: string | undefined, audience: AudienceWo
   return audience.recipients === 0 ? t().nobody : t().willGet(audience.people, audience.recipients, name ?? "", when);
 }
 
-function whatWords(body: Body, { template }: Named): string[] {
-  const variants = variantsIn(body).length;
+/** Each version's share and subject, and the rule for the winner. */
+function testWords(body: Body, { template, templates }: Named): string[] {
+  const versions = variantsIn(body);
+  if (versions.length === 0) return [];
+  const subject = template?.subject ?? textIn(contentIn(body), "subject");
+  const of = versions.map((one, n) =>
+    t().versionShare(one.letter, one.percent, one.subject || (templates[n]?.subject ?? subject)),
+  );
+  const { metric, hours } = winnerIn(body);
+  const rule = metric === "opens" || metric === "clicks" ? t().winnerRule(t().most[metric], hours) : t().noWinnerRule;
+  return [t().withTest(formatted(versions.length)), ...of, rule];
+}
+
+function whatWords(body: Body, named: Named): string[] {
+  const { template } = named;
   const of = template ? [t().ofTemplate(template.name), template.subject] : [textIn(contentIn(body), "subject")];
   const attached = Array.isArray(body.attachment_ids) ? body.attachment_ids.length : 0;
   return [
     ...of,
-    ...(variants > 0 ? [t().withTest(formatted(variants))] : []),
+    ...testWords(body, named),
     ...(attached > 0 ? [t().attachments(formatted(attached), attached)] : []),
   ].filter((text) => text !== "");
 }

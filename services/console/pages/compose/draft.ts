@@ -132,12 +132,18 @@ const byField = (errors: Iterable<readonly [field: string, sentence: string]>): 
     [...Map.groupBy(errors, ([field]) => field)].map(([field, all]) => [field, all.map(([, sentence]) => sentence)]),
   );
 
-/** Returns the errors with which sending would be refused. */
-export async function checkErrors(visit: CompanyVisit, { id }: Draft): Promise<Errors> {
+/** Whether the versions of a test with a winner leave nobody to whom the winner could be sent. */
+function leavesNobody({ variants, winner }: Body): boolean {
+  const shares = Array.isArray(variants) ? variants.map((one) => Number(isObject(one) ? one.percent : 0)) : [];
+  return isObject(winner) && shares.reduce((sum, share) => sum + Math.round(share * 100), 0) === 100_00;
+}
+
+/** Returns the errors with which sending would be refused, and those that only the console knows. */
+export async function checkErrors(visit: CompanyVisit, { id, body }: Draft): Promise<Errors> {
   const { errors } = await callIn(visit, "campaigns.checkDraft", { id });
-  return byField(
-    Object.entries(errors).flatMap(([field, sentences]) => sentences.map((one) => inPlainWords(field, one))),
-  );
+  const own: [string, string][] = leavesNobody(body) ? [["winner", messages.newCampaign.nobodyForWinner]] : [];
+  const given = Object.entries(errors);
+  return byField([...given.flatMap(([field, all]) => all.map((one) => inPlainWords(field, one))), ...own]);
 }
 
 /** Errors of a version's own content, by its fields. */

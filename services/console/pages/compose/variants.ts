@@ -1,5 +1,5 @@
 /** Converts an A/B test between form rows, of which empty ones are ignored, and a draft's variants. Pure. */
-import { htmlOfTyped } from "../../../lib/made-html/typed-text.ts";
+import { htmlOfTyped, typedOf } from "../../../lib/made-html/typed-text.ts";
 import { numberOf } from "../../form-fields.ts";
 import { type Body, contentIn, hasDesign, hasText, isObject, letterOf, textIn } from "./draft.ts";
 
@@ -30,7 +30,7 @@ export function sourceOf(body: Body, n: number): Body {
 }
 
 /** Buttons that save what the form says, also if that removes a design. All other ways to save keep designs. */
-const isFinal = ({ do: button = "next" }: Form) => button === "next" || button === "later";
+export const isFinal = ({ do: button = "next" }: Form) => button === "next" || button === "later";
 
 const chosenIn = (form: Form, n: number): string => (form[`variant.${n}.template_id`] ?? "").trim();
 
@@ -42,6 +42,24 @@ export const holdsOwn = (form: Form, body: Body): boolean =>
 export const holdsVersions = (form: Form, body: Body): boolean =>
   !isFinal(form) &&
   versionsOf(body).some((one, n) => hasDesign(one) && (form.ab !== "on" || chosenIn(form, n) !== WRITTEN));
+
+/**
+ * Whether versions were typed in although the test is off. With the script, typing in them switches the test on, so that
+ * it is off only if somebody switched it off.
+ */
+export function contradicts(form: Form, body: Body): boolean {
+  if (form.ab === "on" || form.ab_follows === "yes" || form.do === "autosave") return false;
+  const rows = rowsIn(body, MAX_ROWS);
+  const { metric, hours } = winnerIn(body);
+  const same = (given: string | undefined, shown: string) =>
+    given === undefined || given.replaceAll("\r\n", "\n").trim() === shown.trim();
+  const isRowShown = (row: VariantRow, n: number) =>
+    same(form[`variant.${n}.template_id`], row.chosen) &&
+    (["subject", "preheader", "body", "percent"] as const).every((name) =>
+      same(form[`variant.${n}.${name}`], row[name]),
+    );
+  return !rows.every(isRowShown) || !same(form.winner, metric) || !same(form.after_hours, hours || "4");
+}
 
 /** Keeps content fields that the form does not show if its text did not change. */
 function contentOf(row: Record<"subject" | "preheader" | "body", string>, before: Body): Body {
@@ -111,7 +129,7 @@ function rowOf(variant: Body, n: number): VariantRow {
     subject: textIn(variant, "subject") || textIn(content ?? {}, "subject"),
     chosen: content ? WRITTEN : textIn(variant, "template_id"),
     preheader: textIn(content ?? {}, "preheader"),
-    body: textIn(content ?? {}, "body"),
+    body: typedOf(textIn(content ?? {}, "body")),
     percent: variant.percent === undefined ? "" : `${variant.percent}`,
   };
 }

@@ -1,7 +1,7 @@
 /** Second step: a saved template or a text written for this campaign, optionally as an A/B test. */
-import { isServiceError } from "../../../lib/errors.ts";
+import { invalid, isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
-import { htmlOfTyped } from "../../../lib/made-html/typed-text.ts";
+import { htmlOfTyped, typedOf } from "../../../lib/made-html/typed-text.ts";
 import { type Errors, orAgain } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
@@ -24,8 +24,10 @@ import {
   withoutUnset,
 } from "./draft.ts";
 import {
+  contradicts,
   holdsOwn,
   holdsVersions,
+  isFinal,
   MAX_ROWS,
   promoted,
   rowsAskedFor,
@@ -104,7 +106,7 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       isOwn,
       usualSubject: isOwn ? texts.subject : (offered.templates.find(({ id }) => id === chosen)?.subject ?? ""),
       isToList: isToList(body),
-      texts,
+      texts: { ...texts, body: typedOf(texts.body) },
       hasDesign: hasDesign(body),
       visual: draftPath(visit, draft.id, "visual"),
       versions: draftPath(visit, draft.id, "versions"),
@@ -152,11 +154,16 @@ function changesOf(visit: CompanyVisit, body: Body): Body {
   return promoted(form, { ...none, ...versions, ...source });
 }
 
-/** The version whose button "Design it" was pressed, and the form with that version as written here. */
-function designedVersion({ form }: CompanyVisit): { version?: string; form: Record<string, string> } {
+/**
+ * The version whose button "Open visual editor" was pressed, and the form with that version as written here. The
+ * test is switched on if a version is designed, added or typed in.
+ */
+function designedVersion({ form }: CompanyVisit, body: Body): { version?: string; form: Record<string, string> } {
   const [, version] = /^design\.(\d)$/.exec(form.do ?? "") ?? [];
-  if (version === undefined) return { form };
-  return { version, form: { ...form, ab: "on", [`variant.${version}.template_id`]: WRITTEN } };
+  if (version !== undefined) {
+    return { version, form: { ...form, ab: "on", [`variant.${version}.template_id`]: WRITTEN } };
+  }
+  return { form: form.do === "add" || contradicts(form, body) ? { ...form, ab: "on" } : form };
 }
 
 /** Saves a copy of the text as a template named like the campaign. Throws the errors of saving a template. */
@@ -169,18 +176,21 @@ export const saveWhat = ofDraft(async (visit, draft): Promise<Outcome | Answer> 
   let saved = draft;
   return orAgain(
     async () => {
-      const { form, version } = designedVersion(visit);
+      const { form, version } = designedVersion(visit, draft.body);
       const converted =
         form.do === "convert"
           ? await convertedOf(
               visit,
-              textsOf((field) => form[field] ?? ""),
+              textsOf((field) => (field === "body" ? htmlOfTyped(form.body ?? "") : (form[field] ?? ""))),
             )
           : {};
       saved = await saveDraft(visit, draft, changesOf({ ...visit, form: { ...form, ...converted } }, draft.body));
       if (form.do === "design") return { goTo: draftPath(visit, saved.id, "starters") };
       if (version !== undefined) return { goTo: draftPath(visit, saved.id, `versions/${version}/starters`) };
       if (form.do === "template") await saveAsTemplate(visit, saved);
+      if (isFinal(form) && contradicts(visit.form, draft.body)) {
+        throw invalid({ variants: [messages.newCampaign.abWasOff] });
+      }
       return afterSaving(visit, saved, "what", (now, errors) => show(visit, now, errors));
     },
     (errors) => show(visit, saved, errors),
