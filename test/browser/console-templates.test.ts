@@ -374,6 +374,24 @@ test("Markdown is written with completed variables, searched, saved and opened a
   });
 });
 
+test("somebody who types before the code editor is loaded goes on typing in it", async () => {
+  await open({}, async (page) => {
+    const loads = Promise.withResolvers<void>();
+    await page.route(/\/assets\/code-/, async (route) => {
+      await loads.promise;
+      await route.continue();
+    });
+    await signIn(page, "templates/new?mode=html");
+    await page.getByLabel("Content", { exact: true }).click();
+    await page.keyboard.type("<p>Hello</p>");
+    await page.keyboard.press("ArrowLeft");
+    loads.resolve();
+    await codeOf(page).waitFor(WAIT);
+    await page.keyboard.type("!");
+    expect(await written(page)).toBe("<p>Hello</p!>");
+  });
+});
+
 /** Pixels that a finger hits. */
 const FINGER = 40;
 
