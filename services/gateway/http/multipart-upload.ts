@@ -48,6 +48,10 @@ interface Spooled {
 const noFile = () => invalid({ [FIELD]: ["No file was submitted."] });
 const unreadable = (error: Error) => badRequest(`Multipart form parse error - ${error.message}`);
 
+/** Browsers percent-encode these three characters, and no percent sign (HTML, multipart/form-data encoding). */
+const ENCODED: Readonly<Record<string, string>> = { "%22": '"', "%0D": "\r", "%0A": "\n" };
+const decodedName = (name = ""): string => name.replace(/%(?:22|0D|0A)/g, (code) => ENCODED[code]!);
+
 function parserFor({ req }: Context, maxBytes: number): busboy.Busboy {
   try {
     // busboy treats a file of exactly fileSize bytes as too large.
@@ -84,7 +88,7 @@ async function spool(context: Context, writer: FileHandle, maxBytes: number, spa
   });
   parser.on("file", (name, file, { filename, mimeType }) => {
     if (name !== FIELD || writing) return void file.resume();
-    Object.assign(spooled, { filename: filename ?? "", contentType: mimeType });
+    Object.assign(spooled, { filename: decodedName(filename), contentType: mimeType });
     file.on("limit", () => reject(bodyTooLarge(maxBytes)));
     const out = writer.createWriteStream();
     writing = pipeline(file, out, { signal: stop.signal }).then(() => {

@@ -145,6 +145,11 @@ describe("uploads", () => {
     });
   });
 
+  test("a name has its quotes and line breaks, which clients percent-encode, and its own percent signs", async () => {
+    const name = '100% of "all"\r\n %20.png';
+    expect((await post(fileForm("x", name))).body).toMatchObject({ filename: name });
+  });
+
   test("one byte over the limit is 413, announced or not", async () => {
     expect((await post(fileForm("x".repeat(MAX + 1), "a.png"))).status).toBe(413);
     expect((await post(fileForm("x".repeat(4 * 1024 * 1024), "a.png"))).status).toBe(413);
