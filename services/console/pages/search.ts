@@ -5,6 +5,9 @@ import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.
 
 const t = messages.search;
 const MAX_HITS = 8;
+const MAX_LENGTH = 255;
+/** First half of a character, such as an emoji, that the cut divided. */
+const HALF = /[\ud800-\udbff]$/;
 
 interface Hit {
   label: string;
@@ -96,7 +99,7 @@ async function groupsFor(visit: CompanyVisit, search: string): Promise<Group[]> 
 
 /** A search with one hit leads there. */
 export async function searchPage(visit: CompanyVisit): Promise<Answer> {
-  const searched = (visit.query.q ?? "").trim().slice(0, 255);
+  const searched = (visit.query.q ?? "").trim().slice(0, MAX_LENGTH).replace(HALF, "");
   const groups = searched ? await groupsFor(visit, searched) : [];
   const [hit, ...more] = groups.flatMap(({ hits }) => hits);
   if (hit && more.length === 0) return { goTo: hit.href };

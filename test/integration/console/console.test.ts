@@ -135,6 +135,12 @@ test("pages load no script, style or frame but their own, and are not cached", a
   expect((await fetch(`${app.url}/app/assets/other.css`)).status).toBe(404);
 });
 
+test("a search for more than the longest text, of emoji, finds nothing and is no error", async () => {
+  const browser = await signedIn();
+  const path = `/app/${company.id}/search?${new URLSearchParams({ q: `a${"😀".repeat(200)}` })}`;
+  for (const one of [path, path.replace("q=a", "q=")]) expect(await browser.open(one)).toMatchObject({ status: 200 });
+});
+
 test("names of campaigns and companies are escaped", async () => {
   const other = await newCompany(app);
   const evil = `<img src=x onerror=alert(1)>"'`;
