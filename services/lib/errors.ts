@@ -4,6 +4,8 @@
  * gateway (services/gateway/http/problems.ts). Any other exception is a defect: a 500 whose message stays internal.
  */
 
+import { sizeText } from "./size-text.ts";
+
 /** Sentences by invalid field. */
 export type FieldErrors = Record<string, string[]>;
 
@@ -103,7 +105,7 @@ export const emailQuotaExceeded = (limit: number) =>
   plain("EMAIL_QUOTA", `Email quota exceeded. Your plan allows ${limit} emails per month.`);
 
 export const mediaQuotaExceeded = (limit: number) =>
-  plain("MEDIA_QUOTA", `Media storage is full. Your plan allows ${limit} bytes.`);
+  plain("MEDIA_QUOTA", `Media storage is full. Your plan allows ${sizeText(limit)}.`);
 
 export const featureNotAvailable = (feature: string, plan: string) =>
   new ServiceError("FEATURE_NOT_AVAILABLE", `The feature ${feature} is not available on the plan ${plan}.`, {

@@ -34,7 +34,7 @@ export async function brandFor(visit: CompanyVisit): Promise<Brand> {
 }
 
 /** Each is read by itself, because lists leave out the blocks. */
-const MAX_SAVED_BLOCKS = 30;
+const MAX_SAVED_BLOCKS = 100;
 
 export async function savedBlocksFor(visit: CompanyVisit): Promise<{ id: string; name: string; blocks: Block[] }[]> {
   const { results } = await callIn(visit, "renderer.listSavedBlocks", {

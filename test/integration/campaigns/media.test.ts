@@ -174,7 +174,7 @@ describe("media", () => {
       });
       await expect(ofSize(400_001, unread)).rejects.toMatchObject({
         code: "MEDIA_QUOTA",
-        message: "Media storage is full. Your plan allows 1000000 bytes.",
+        message: "Media storage is full. Your plan allows 977 KB.",
       });
       expect(await stored()).toEqual(before);
       await ofSize(400_000);
