@@ -94,6 +94,8 @@ export const templates = {
   ended: "Your session has ended, and this form can no longer be saved. Copy your text, sign in again, and paste it.",
 
   // Edit conflicts
+  gone: "This template was deleted after you opened it. Your text is not saved yet. Save it as a new template to keep it.",
+  saveAsNew: "Save as new template",
   conflict: (who: string, when: string) =>
     `${who} saved this template at ${when}, after you opened it. Your changes are not saved yet.`,
   somebody: "Someone",

@@ -170,7 +170,18 @@ export const makeTemplate = async (visit: CompanyVisit): Promise<Outcome | Answe
   );
 };
 
-export const saveTemplate = async (visit: CompanyVisit): Promise<Outcome | Answer> => {
+/** Shows the typed text as a new template if somebody deleted this one. */
+async function orAsNew(visit: CompanyVisit, work: () => Promise<Outcome | Answer>): Promise<Outcome | Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isServiceError(error, "NOT_FOUND")) throw error;
+    const page = await showNew(visit);
+    return { ...page, status: 404, values: { ...("values" in page ? page.values : {}), isGone: true } } as Answer;
+  }
+}
+
+const save = async (visit: CompanyVisit): Promise<Outcome | Answer> => {
   if (visit.form.convert !== undefined) return showConverted(visit, showOne);
   return orAgain(
     async () => {
@@ -186,3 +197,5 @@ export const saveTemplate = async (visit: CompanyVisit): Promise<Outcome | Answe
     (errors) => showOne(visit, errors),
   );
 };
+
+export const saveTemplate = (visit: CompanyVisit): Promise<Outcome | Answer> => orAsNew(visit, () => save(visit));

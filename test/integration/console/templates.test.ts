@@ -121,6 +121,27 @@ test("the second of two people who save the same template is warned, loses nothi
   expect((await read(id)).body).toBe("<p>mine</p>");
 });
 
+test("the visual editor offers a hundred saved blocks", async () => {
+  for (let n = 1; n <= 100; n++) {
+    const block = { name: `Block ${String(n).padStart(3, "0")}`, blocks: [{ type: "divider" }] };
+    expect((await company.api.post("/api/emails/saved-blocks/", block)).status).toBe(201);
+  }
+  expect((await browser.open(at("templates/new/visual"))).html).toContain("Block 100");
+});
+
+test("the text of a template that was deleted while it was edited is kept, to be saved as a new one", async () => {
+  const id = await make();
+  const path = at(`templates/${id}`);
+  const seen = seenOf((await browser.open(path)).html);
+  expect((await company.api.delete(`/api/emails/templates/${id}/`)).status).toBe(204);
+  const gone = await browser.send(path, { ...typed, body: "<p>Typed for an hour</p>", seen });
+  expect(gone.status).toBe(404);
+  expect(gone.html).toContain("This template was deleted after you opened it.");
+  expect(gone.html).toContain("\n&lt;p&gt;Typed for an hour&lt;/p&gt;</textarea>");
+  expect(gone.html).toContain(`action="${at("templates/new")}"`);
+  expect(gone.html).toContain("Save as new template</button>");
+});
+
 test("versions are listed, compared by line, and restored as the newest", async () => {
   const id = await make({ body: "<p>one</p>\n<p>two</p>", text_body: "Hello" });
   await company.api.patch(`/api/emails/templates/${id}/`, { body: "<p>one</p>\n<p>zwei</p>", text_body: null });
@@ -313,7 +334,7 @@ test("a file that is empty, missing or larger than the plan allows is refused wi
   await until(() => theirs.open(`/app/${small.id}/media`), isFull);
   const full = await theirs.attach(`/app/${small.id}/media`, file("more.png"));
   expect(full).toMatchObject({ status: 403, title: "Media" });
-  expect(full.html).toContain("Media storage is full.");
+  expect(full.html).toContain("Media storage is full. Your plan allows 50 MB.");
   expect(full.html).toContain("Delete files you no longer need");
 });
 
