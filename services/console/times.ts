@@ -60,6 +60,20 @@ export function lengthOf(ms: number): string {
   return `${n} ${unit}${n === 1 ? "" : "s"}`;
 }
 
+const dates = new Map<string, Intl.DateTimeFormat>();
+
+/** Formats as "30 November at 01:10" in a zone; in UTC, and says so, if Node does not know the zone. */
+export function dateInWords(iso: string, zone: string): string {
+  const options = { day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" } as const;
+  try {
+    const format = dates.get(zone) ?? new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone });
+    dates.set(zone, format);
+    return format.format(new Date(iso));
+  } catch {
+    return `${dateInWords(iso, "UTC")} UTC`;
+  }
+}
+
 let inWords: Intl.DateTimeFormat | undefined;
 
 /** Formats the clock "2031-07-01T09:00" as "Tuesday 1 July 2031 at 09:00"; other text stays unchanged. */

@@ -197,7 +197,7 @@ test("a campaign is created by mouse from sign-in to delivery: the audience is c
     expect(await subjects(before)).toEqual(["[Test] News for Ada"]);
     await page.screenshot({ path: `${SHOTS}/new-campaign-way-before-send.png`, fullPage: true });
     await page.getByRole("button", { name: "Send now" }).dblclick();
-    await page.getByText("The campaign is being sent.").waitFor();
+    await page.getByText("The campaign has started.").waitFor();
     await server.received(before + 3);
     expect(await subjects(before + 1)).toEqual(["News for Ada", "News for Grace"]);
     await page.goBack();
@@ -238,7 +238,7 @@ test("a campaign is created by keyboard and without JavaScript, from sign-in to 
     await page.getByText("2 people in “Readers” get this now.").waitFor();
     await page.getByRole("button", { name: "Send now" }).focus();
     await keyboard.press("Enter");
-    await page.getByText("The campaign is being sent.").waitFor();
+    await page.getByText("The campaign has started.").waitFor();
   });
   await server.received(before + 2);
   expect(

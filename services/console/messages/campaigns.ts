@@ -1,7 +1,7 @@
 /** Texts for campaigns: list, details, recipients and content. */
 const recipientStatuses = {
   sent: "Sent",
-  failed: "Failed",
+  failed: "Not sent",
   bounced: "Bounced",
   unknown: "Unknown",
   queued: "Waiting",
@@ -27,7 +27,7 @@ export const campaigns = {
   details: "Details",
   name: "Name",
   progress: "Sent",
-  failed: "Failed",
+  failed: "Not delivered",
   opens: "Opened",
   clicks: "Clicked",
   started: "Started",
@@ -59,9 +59,15 @@ export const campaigns = {
     pending: "Sending begins within seconds.",
     sending: "It is being sent.",
     completed: "",
-    partial: "Some emails were not sent. See the reasons and what helps below.",
+    partial: "",
     failed: "No email could be sent. See the reasons and what helps below.",
     cancelled: "It was cancelled before the first email and cannot be sent any more. Duplicate it to send it.",
+  },
+  unsent: (n: number, text: string) => `${text} ${n === 1 ? "email wasn’t" : "emails weren’t"} sent. See why below.`,
+  testing: {
+    badge: "A/B test running",
+    due: (time: string) => `The winner is chosen on ${time}.`,
+    later: (length: string) => `The winner is chosen ${length} after the test emails.`,
   },
   asOf: (time: string) => `As of ${time}.`,
   refresh: "Refresh",
@@ -141,10 +147,10 @@ export const campaigns = {
   stop: "Stop",
   mails: (n: number, text: string) => `${text} ${n === 1 ? "email" : "emails"}`,
   people: (n: number, text: string) => `${text} ${n === 1 ? "person" : "people"}`,
-  stopHint: "Sending stops within two seconds. Resume to send the remaining emails later.",
+  stopHint: "Stops within two seconds. You can resume later.",
   stopAllHint: "Nothing has been sent yet. The campaign will be cancelled and cannot be resumed.",
   resume: "Resume",
-  resumeHint: (n: string) => `Sends ${n} again. Nobody gets it twice.`,
+  resumeHint: (n: string) => `Sends the remaining ${n}. Nobody gets it twice.`,
   editButton: "Edit",
   cancel: "Cancel the campaign",
   cancelHint: (n: string) =>
@@ -204,7 +210,7 @@ export const campaigns = {
     },
     meanings: {
       sent: "The mail server accepted it, and it did not bounce.",
-      failed: "It could not be sent. See the reason beside it.",
+      failed: "It could not be sent, or the campaign was stopped before. See the reason beside it.",
       bounced: "It was returned: the mailbox does not exist or refused it.",
       unknown:
         "It may have arrived: the connection ended before the mail server answered. It is only sent again if you resume the campaign; an open or a click shows that it arrived.",

@@ -27,7 +27,7 @@ export const notices = {
   sessionEnded: "Session ended.",
   importUndone: "Import undone. People who have since been edited, got an email or joined another list were kept.",
   discarded: "File discarded. Nothing was imported.",
-  campaignSent: "The campaign is being sent.",
+  campaignSent: "The campaign has started.",
   campaignScheduled: "It is scheduled. Until then you can change or cancel it.",
 } as const;
 

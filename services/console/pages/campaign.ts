@@ -8,7 +8,7 @@ import { type Answer, type CompanyVisit, callIn, callUnder, may } from "../reque
 import { timelineOf } from "../timeline.ts";
 import { lengthOf } from "../times.ts";
 import { operationsOf } from "./campaign-operations.ts";
-import { outcomeOf, retryableIn } from "./campaign-outcome.ts";
+import { meaningOf, outcomeOf, retryableIn } from "./campaign-outcome.ts";
 import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
 type Analytics = ReturnsOf<"tracking.analytics">;
@@ -17,6 +17,9 @@ type Campaign = ReturnsOf<"campaigns.get">;
 const t = messages.campaigns;
 
 const FIRST_MS = 86_400_000;
+
+/** Error of a campaign that a person stopped. */
+const STOPPED = /^Stopped by \S+@/;
 
 /** Opens and clicks since the start, also while there are none; at least the first day, as far as it is over. */
 async function plotIn(visit: CompanyVisit, { started_at }: Campaign, { timeline }: Analytics) {
@@ -76,6 +79,8 @@ export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
       campaign,
       analytics,
       outcome: outcomeOf(campaign, analytics, retryable),
+      ...meaningOf(campaign, retryable, visit.company.timezone),
+      wasStopped: STOPPED.test(campaign.error ?? ""),
       now: new Date().toISOString(),
       here: campaignPath(visit),
       tabs: tabsOf(visit, ""),

@@ -1,5 +1,6 @@
 /** Campaigns: the list with its filters, and those that are being sent. */
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../../models/campaign.ts";
+import type { ReturnsOf } from "../../contracts.ts";
 import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, countText, pagerOf } from "../pager.ts";
@@ -12,6 +13,21 @@ const one = <T extends string>(among: readonly T[], text: string | undefined): T
 /** Columns that sort the list. */
 const ORDERINGS = ["name", "created_at", "sent_count", "failed_count"];
 
+/** Most lists and segments whose names a page of campaigns shows. */
+const MAX_NAMES = 100;
+
+type Listed = ReturnsOf<"campaigns.list">["results"];
+
+/** Names of the lists and segments to which the campaigns go, by id. */
+async function audiencesOf(visit: CompanyVisit, campaigns: Listed): Promise<Map<string, string>> {
+  if (!campaigns.some(({ list_id, segment_id }) => list_id ?? segment_id)) return new Map();
+  const [lists, segments] = await Promise.all([
+    callIn(visit, "subscribers.listLists", { page_size: MAX_NAMES }),
+    callIn(visit, "subscribers.listSegments", { page_size: MAX_NAMES }),
+  ]);
+  return new Map([...lists.results, ...segments.results].map(({ id, name }) => [id, name]));
+}
+
 export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
   const status = one(CAMPAIGN_STATUSES, query.status);
@@ -23,11 +39,13 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
     ...orderingIn(query, ORDERINGS),
   });
   const path = companyPath(visit, "campaigns");
+  const [campaigns, audiences] = await Promise.all([withStates(visit, results), audiencesOf(visit, results)]);
+  const audienceOf = ({ list_id, segment_id }: Listed[number]) => audiences.get(list_id ?? segment_id ?? "");
   return {
     view: "campaigns",
     title: messages.campaigns.title,
     values: {
-      campaigns: await withStates(visit, results),
+      campaigns: campaigns.map((campaign) => ({ ...campaign, audience: audienceOf(campaign) })),
       here: path,
       found: countText(paging.count, paging.count_estimated),
       isFiltered: Boolean(status || campaign_type || query.search),

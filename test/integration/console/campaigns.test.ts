@@ -118,7 +118,7 @@ test("one dead mailbox does not fail the campaign: the API says partial, the pag
   const partly = (await browser.open(at(stopped))).html;
   expect(partly).toContain('<span class="status status-partial">Partly sent: 1 delivered, 1 not sent</span>');
   expect(partly).toContain(`action="${at(stopped)}/resume"`);
-  expect(partly).toContain("Sends 1 email again.");
+  expect(partly).toContain("Sends the remaining 1 email. Nobody gets it twice.");
   await company.api.delete(`${API}/campaigns/${stopped}/`);
 });
 
@@ -346,6 +346,44 @@ test("each variant of an A/B test is shown as it is sent, and its links have the
   expect(html).toContain(`src="${at(id)}/mail/frame?variant=1"`);
   expect((await browser.open(at(`${id}/mail/frame?variant=1`))).html).toContain("Hello there");
   expect((await browser.open(at(id))).html).toContain("Version B");
+});
+
+test("an A/B test that waits for its winner is no error, and its rest is not called failed after it is stopped", async () => {
+  await company.api.patch(`/api/companies/${company.id}/`, { timezone: "Asia/Tokyo" });
+  const testers = await made("/lists/", { name: "Testers" });
+  for (let n = 0; n < 10; n++) await made("/subscribers/", { email: `t${n}@one.example`, lists: [testers] });
+  const id = await made("/send/to-list/", {
+    ...{ name: "Waits", list_id: testers, template_id: template, smtp_config_id: smtp },
+    variants: [{ percent: 20 }, { percent: 20, subject: "Other" }],
+    winner: { metric: "opens", after_minutes: 600 },
+  });
+  const { winner } = await until(
+    () => read(id),
+    (one) => Boolean(one.winner.due_at),
+  );
+  const { html } = await browser.open(at(id));
+  const [date, clock] = new Intl.DateTimeFormat("en-GB", {
+    ...{ day: "numeric", month: "long", hour: "2-digit", minute: "2-digit", timeZone: "Asia/Tokyo" },
+  })
+    .format(new Date(winner.due_at))
+    .split(" at ");
+  expect(html).toContain(`A/B test running</span> The winner is chosen on ${date} at ${clock}.`);
+  expect(html).not.toContain("Waiting for the winner");
+  expect(html).not.toMatch(/<p class="alert">/);
+  expect(html).toContain("Stops within two seconds. You can resume later.");
+  const listed = (await browser.open(at("").slice(0, -1))).html;
+  expect(listed).toMatch(/Waits<\/a><small>to Testers<\/small>[\s\S]*?A\/B test running/);
+
+  await browser.send(at(`${id}/stop`));
+  await until(() => read(id), isOver);
+  const stopped = await browser.open(at(id));
+  expect(stopped.html).toContain("Partly sent: 4 delivered, 6 not sent</span>");
+  expect(stopped.html).toContain("6 emails weren’t sent. See why below.");
+  expect(stopped.html).toContain("Sends the remaining 6 emails. Nobody gets it twice.");
+  expect(stopped.html).toMatch(/<p class="soft">Stopped by /);
+  for (const path of [id, `${id}/recipients`]) expect((await browser.open(at(path))).html).not.toContain("Failed");
+  await company.api.delete(`${API}/campaigns/${id}/`);
+  await company.api.patch(`/api/companies/${company.id}/`, { timezone: "UTC" });
 });
 
 test("the list is filtered and ordered, and names are escaped", async () => {

@@ -122,7 +122,7 @@ test("each step is saved with errors at their fields, and the send shows the num
   expect(others).toEqual([]);
   const to = at(`campaigns/${campaign.id}?notice=campaignSent`);
   expect([...sends, again].map(({ status, location }) => [status, location])).toEqual(Array(4).fill([303, to]));
-  expect((await browser.open(to)).html).toContain("The campaign is being sent.");
+  expect((await browser.open(to)).html).toContain("The campaign has started.");
   await server.received(3);
   const mails = await Promise.all(server.messages.slice(1).map(({ raw }) => simpleParser(raw)));
   expect(mails.map(({ subject }) => subject).toSorted()).toEqual(["News for Ada", "News for Bob"]);
