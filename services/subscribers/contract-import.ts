@@ -85,6 +85,11 @@ const REPORT = {
   created: Described(Type.Integer(), "Number created.", 1000),
   updated: Described(Type.Integer(), "Number updated.", 150),
   skipped: Described(Type.Integer(), "Skipped rows.", 50),
+  repeated: Described(
+    Type.Integer(),
+    "Extension. Rows with the address of an earlier row; `updated` or, with `on_conflict: skip`, `skipped` counts them too.",
+    2,
+  ),
   suppressed: Described(
     Type.Integer(),
     "Number of people in the file whose address or domain is suppressed; they get no mail.",

@@ -113,7 +113,7 @@ test("an import of 50,000 rows with errors leads from the file to the refused ro
     await page.getByRole("heading", { name: "Import finished" }).waitFor(PATIENCE);
     await page.screenshot({ path: `${SHOTS}/light-company-import-done.png`, fullPage: true });
     const downloading = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Download all refused rows (CSV)" }).click();
+    await page.getByRole("link", { name: "Download all skipped rows (CSV)" }).click();
     const file = await readFile(await (await downloading).path(), "utf8");
     expect(file.trim().split("\r\n")).toHaveLength(501);
     expect(file).toContain("9,broken 7,email: Enter a valid email address.");

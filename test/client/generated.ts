@@ -693,6 +693,7 @@ export type ImportReport = {
   created: Created;
   updated: Updated;
   skipped: Skipped;
+  repeated: Repeated;
   suppressed: Suppressed;
   errors: ErrorsOfImportReport;
   errors_count: ErrorsCount;
@@ -715,6 +716,7 @@ export type Import = {
   created: Created;
   updated: Updated;
   skipped: Skipped;
+  repeated: Repeated;
   suppressed: Suppressed;
   errors: ErrorsOfImportReport;
   errors_count: ErrorsCount;
@@ -2508,6 +2510,9 @@ export type ImportId = string;
 
 /** Skipped rows. */
 export type Skipped = number;
+
+/** Extension. Rows with the address of an earlier row; `updated` or, with `on_conflict: skip`, `skipped` counts them too. */
+export type Repeated = number;
 
 /** Number of people in the file whose address or domain is suppressed; they get no mail. */
 export type Suppressed = number;

@@ -70,7 +70,6 @@ export const overview = {
   day: "Day",
   nothing: "Nothing in this period.",
   sample: {
-    try: "Try with sample data",
     title: "New here?",
     text: "Look around with sample people, a template and a finished report. One click removes them again, and they never get an email.",
     add: "Add sample data",

@@ -1,7 +1,7 @@
 /** Texts for segments, which select subscribers by rules. */
 export const segments = {
   title: "Segments",
-  intro: "A segment is a saved filter. It selects everybody who matches at the moment you use it.",
+  intro: "A segment is a saved filter. Always up to date: includes everyone who matches when you use it.",
   search: "Search segments",
   filter: "Search",
   make: "New segment",
@@ -16,7 +16,7 @@ export const segments = {
   noSegmentsHint: "Create one to send to people in one city, to your most active readers, or to new subscribers.",
   count: "Count",
   newTitle: "New segment",
-  builderLead: "Describe who belongs to this segment. The count follows while you edit.",
+  builderLead: "Describe who belongs to this segment. The count updates as you edit.",
   match: "Match",
   all: "People who match all rules",
   any: "People who match at least one rule",

@@ -180,12 +180,20 @@ export const branding = {
   designs: "Designs",
   designsHint: "New designs start with this branding. Existing templates keep their old look.",
   updateDesigns: "Apply branding to all templates",
+  applyTitle: (n: number) =>
+    `Apply the branding to ${n === 1 ? "1 template" : `all ${n.toLocaleString("en")} templates`}?`,
+  applyHint:
+    "Templates made in the visual editor or in Markdown get a new version with this branding. Templates in HTML stay as they are. You can restore the earlier versions.",
+  apply: "Apply branding",
   look: "Update preview",
   preview: "Preview",
   page: "In the preview",
   email: "Email",
   pages: { preferences: "Preferences", unsubscribe: "Unsubscribe", confirm: "Confirm" },
   notSaved: "The preview shows your changes. They are not saved yet.",
+  stale: "The preview shows the saved colors until this is corrected.",
+  tooPale: "Hard to read on this background. Choose a darker color.",
+  tooDark: "Hard to read on this background. Choose a lighter color.",
   fields: {
     name: { label: "Name", hint: "Leave blank to use the company's name." },
     logo: { label: "Logo address", hint: "Filled in when you upload, or paste a link." },

@@ -2,7 +2,7 @@
 export const templates = {
   title: "Templates",
   search: "Name or subject contains",
-  filter: "Show",
+  filter: "Search",
   make: "New template",
   lead: "Reusable subjects and designs for your campaigns.",
   empty: "A template keeps the subject and design of an email. Campaigns start from one.",
@@ -145,7 +145,7 @@ export const media = {
   title: "Media",
   intro: "Images and files for your emails. Anyone who knows a file’s address can open it.",
   search: "Name or description",
-  filter: "Show",
+  filter: "Search",
   folder: "Folder",
   folders: "Folders",
   allFolders: "All files",

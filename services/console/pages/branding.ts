@@ -13,6 +13,7 @@ import {
   MAX_BUTTON_RADIUS,
   type StoredBranding,
 } from "../../lib/branding/branding.ts";
+import { isDark } from "../../lib/branding/colours.ts";
 import { FONTS } from "../../lib/design/brand.ts";
 import { mjmlOf } from "../../lib/design/compile.ts";
 import { htmlOf } from "../../lib/made-html/make-html.ts";
@@ -94,19 +95,28 @@ function typedBranding(form: Record<string, string>): StoredBranding {
   return Object.fromEntries(given.map(({ name }) => [name.slice("branding.".length), form[name]])) as Partial<Branding>;
 }
 
+/** The action's sentence about contrast has numbers that mean little to most people. */
+function plainError(sentence: string): string {
+  const [, ground] = / on (#[0-9a-f]{6}) has a contrast of /i.exec(sentence) ?? [];
+  if (!ground) return sentence;
+  return isDark(ground) ? t.tooDark : t.tooPale;
+}
+
 const isTyped = (form: Record<string, string>): boolean => NAMES.some((name) => form[name] !== undefined);
 
 async function show(visit: CompanyVisit, typed: Record<string, string> | undefined, errors: Errors): Promise<Answer> {
   requirePermission("accounts.updateCompany", { role: visit.company.role });
-  const [company, media] = await Promise.all([
+  const [company, media, templates] = await Promise.all([
     callIn(visit, "accounts.getCompany", { id: visit.company.id }),
     callIn(visit, "campaigns.listMedia", { page_size: MAX_PICTURES }),
+    callIn(visit, "renderer.listTemplates", { page_size: 1 }),
   ]);
   const fields = fieldsOf(SETTINGS, company, typed);
   const shown = Object.fromEntries(fields.map(({ name, value }) => [name, String(value ?? "")]));
   const here = companyPath(visit, "settings/branding");
   const page = pageOf(visit) ?? "";
-  const found = { ...(typed ? errorsAt({ branding: brandingErrors(typedBranding(typed)) }) : {}), ...errorsAt(errors) };
+  const said = { ...(typed ? errorsAt({ branding: brandingErrors(typedBranding(typed)) }) : {}), ...errorsAt(errors) };
+  const found = Object.fromEntries(Object.entries(said).map(([name, all]) => [name, all.map(plainError)]));
   return {
     view: "branding",
     title: t.title,
@@ -122,6 +132,7 @@ async function show(visit: CompanyVisit, typed: Record<string, string> | undefin
       logoWidth: LOGO_WIDTH,
       starters: may(visit, "renderer.createTemplate") && templatesPath(visit, "starters"),
       isTyped: typed !== undefined,
+      templates: templates.count,
       here,
       frame: `${here}/preview?${new URLSearchParams({ ...shown, page })}`,
     },

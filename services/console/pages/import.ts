@@ -5,6 +5,7 @@ import { isUuid } from "../../lib/ids.ts";
 import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
+import { sniffed } from "../head-of-file.ts";
 import { guessedAddress, mappingOf, shownColumns } from "../import-mapping.ts";
 import { messages } from "../messages.ts";
 import { PAGE_SIZE } from "../pager.ts";
@@ -46,8 +47,11 @@ export const importPage = (visit: CompanyVisit): Promise<Answer> => showUpload(v
 export const uploadImport = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
-      const { filename = "", content_type = "", size = 0, stream } = visit.file ?? {};
+      requirePermission("subscribers.uploadImport", { role: visit.company.role });
+      const { filename = "", content_type = "", size = 0 } = visit.file ?? {};
       const file = { filename, content_type, size };
+      const { type, stream } = visit.file ? await sniffed(visit.file.stream, filename) : {};
+      if (type?.startsWith("image/") || type === "application/pdf") throw invalid({ file: [t.notCsv] });
       const { id } = await callIn(visit, "subscribers.uploadImport", file, stream ? { stream } : {});
       return { goTo: pathOf(visit, id) };
     },
@@ -131,6 +135,10 @@ function ifGone(error: unknown): undefined {
   if (!isServiceError(error, "NOT_FOUND")) throw error;
 }
 
+/** Sentence of the API without the name of its field. */
+const reasonOf = (error: string): string =>
+  error === "email: This field may not be blank." ? t.noAddress : error.replace(/^email: /, "");
+
 async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}): Promise<Answer> {
   const mayWrite = may(visit, "subscribers.startImport");
   const here = pathOf(visit, state.id);
@@ -154,7 +162,10 @@ async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}
       list,
       newList: visit.query.new_list,
       search: visit.query.new_list ? `?${new URLSearchParams({ new_list: visit.query.new_list })}` : "",
-      shownErrors: state.errors.slice(0, SHOWN_ERRORS),
+      shownErrors: state.errors.slice(0, SHOWN_ERRORS).map((one) => ({ ...one, error: reasonOf(one.error) })),
+      // The API counts these rows by what happens to their person.
+      updated: state.on_conflict === "skip" ? state.updated : state.updated - state.repeated,
+      leftAlone: state.skipped - state.errors_count - (state.on_conflict === "skip" ? state.repeated : 0),
       errors,
       here,
       back: companyPath(visit, "import"),

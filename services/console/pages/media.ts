@@ -1,12 +1,11 @@
 /** Media: files that mails show or attach, in folders, used storage, and deletion with its effects. */
-import { Readable } from "node:stream";
 import type { ReturnsOf } from "../../contracts.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, isServiceError } from "../../lib/errors.ts";
 import { sizeText } from "../../lib/size-text.ts";
-import { SNIFF_BYTES, sniff } from "../../lib/sniff.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { RawResponse } from "../contract.ts";
+import { sniffed } from "../head-of-file.ts";
 import { asJson } from "../json-answer.ts";
 import { listLink } from "../list-link.ts";
 import { messages } from "../messages.ts";
@@ -116,28 +115,13 @@ export async function jsonOrRefusal(work: () => Promise<unknown>): Promise<RawRe
 /** Images that all mail programs show. */
 const SHOWN_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** The same bytes. Refuses a file that is no image before any of it is stored. */
-async function onlyImage(stream: Readable, filename: string): Promise<Readable> {
-  const bytes = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  let head: Buffer = Buffer.alloc(0);
-  while (head.length < SNIFF_BYTES) {
-    const { value, done } = await bytes.next();
-    if (done) break;
-    head = Buffer.concat([head, value]);
-  }
-  if (!SHOWN_TYPES.includes(sniff(head, filename))) throw invalid({ file: [messages.media.noImage] });
-  async function* all() {
-    yield head;
-    yield* { [Symbol.asyncIterator]: () => bytes };
-  }
-  return Readable.from(all(), { objectMode: false });
-}
-
 export const uploadImage = (visit: CompanyVisit): Promise<RawResponse> =>
   jsonOrRefusal(async () => {
     requirePermission("campaigns.createMedia", visit.company);
     const { file } = visit;
     if (!file) return offeredImage(await stored(visit));
-    const stream = await onlyImage(file.stream, file.filename);
+    // Before any of it is stored.
+    const { type, stream } = await sniffed(file.stream, file.filename);
+    if (!SHOWN_TYPES.includes(type)) throw invalid({ file: [messages.media.noImage] });
     return offeredImage(await stored({ ...visit, file: { ...file, stream } }));
   });

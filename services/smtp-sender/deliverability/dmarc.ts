@@ -97,7 +97,7 @@ export function checkAlignment({ from, envelope, spf, signatures, policy }: Alig
   const isOpen = [spf, ...signatures.map(({ check }) => check)].some(({ status }) => status === "unknown");
   const findings: Finding[] = [];
   if (!bySpf && !byDkim) {
-    const help = `Neither SPF (${envelope}) nor DKIM${signatures.length === 0 ? "" : ` (${signatures.map(({ domain }) => domain).join(", ")})`} speaks for ${from}: sign with a key of ${from}.`;
+    const help = `Neither SPF nor DKIM matches ${from}: sign with a key of ${from}.`;
     findings.push({ status: isOpen ? "unknown" : policy ? "fail" : "warn", help });
   } else if (!byDkim) {
     const help = `Only SPF authenticates ${from}, and forwarding breaks SPF. Also sign with a DKIM key of ${from}.`;

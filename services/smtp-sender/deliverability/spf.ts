@@ -232,13 +232,18 @@ function addressesOf({ relayHost, relayAddresses }: SpfInput): readonly string[]
   return isLocalHost(relayHost) || asciiDomain(relayHost) === null ? relayAddresses : undefined;
 }
 
-/** Record to publish if there is none; null if the relay has neither a public name nor an address. */
+const INTERNAL_RANGES = ["loopback", "private", "linkLocal", "uniqueLocal"];
+const isInternal = (address: string): boolean => INTERNAL_RANGES.includes(ipaddr.process(address).range());
+
+/** Record to publish if there is none; null if receivers see neither the relay's name nor its addresses. */
 function expectedRecord(asked: SpfInput): { name: string; value: string } | null {
   const addresses = addressesOf(asked);
   const terms = addresses?.map((address) => `${isIPv6(address) ? "ip6" : "ip4"}:${address}`) ?? [
     `a:${asciiDomain(asked.relayHost)}`,
   ];
-  return terms.length === 0 ? null : { name: asked.domain, value: `v=spf1 ${terms.join(" ")} ~all` };
+  return terms.length === 0 || addresses?.some(isInternal)
+    ? null
+    : { name: asked.domain, value: `v=spf1 ${terms.join(" ")} ~all` };
 }
 
 function noRecordHelp(asked: SpfInput): string {

@@ -31,6 +31,7 @@ const EMPTY = {
   created: 0,
   updated: 0,
   skipped: 0,
+  repeated: 0,
   suppressed: 0,
   errors: [],
   errors_count: 0,

@@ -103,7 +103,8 @@ function counted({ created, matched, restricted }: Merged, repeated: number, tal
   const known = matched + repeated;
   const updated = onConflict === "skip" ? restricted : known;
   const { total, errors } = tally;
-  return { total, created, updated, skipped: tally.skipped + known - updated, errors, errors_count: tally.skipped };
+  const skipped = tally.skipped + known - updated;
+  return { total, created, updated, skipped, repeated, errors, errors_count: tally.skipped };
 }
 
 /** Removes addresses of erased persons before the report is stored. */

@@ -440,6 +440,15 @@ describe("a suppression", () => {
   });
 });
 
+test("no page promises an email if the service sends none of its own", async () => {
+  await query("update users set email_verified_at = null where email = $1", [company.email]);
+  const { html } = await browser.open("/app/account");
+  expect(html).toContain("your address can&#39;t be confirmed");
+  expect(html).not.toContain("/app/account/verify");
+  expect((await browser.open(at("settings/members"))).html).toContain("You get a link to send to them.");
+  expect((await browser.open("/app/forgotten")).html).toContain("This server can&#39;t send password emails.");
+});
+
 test("a crafted link cannot put text on a page", async () => {
   for (const result of ["x", "A".repeat(200)]) {
     const { status, html } = await browser.open(at(`subscribers?result=${result}`));

@@ -158,7 +158,7 @@ describe("an import", () => {
     const tried = await browser.send(location!, { ...fields, do: "try", new_list: "Autumn fair" });
     const result = await over(tried.location!);
     expect(result.html).toMatch(/What would happen[\s\S]*Import 2 rows now/);
-    expect(result.html).toContain("email: Enter a valid email address.");
+    expect(result.html).toContain(">Enter a valid email address.<");
     expect((await company.api.get(`${E}/subscribers/`, { query: { search: "new@" } })).body.count).toBe(0);
     expect((await company.api.get(`${E}/lists/`, { query: { search: "Autumn" } })).body.count).toBe(0);
 
@@ -174,7 +174,32 @@ describe("an import", () => {
     expect(refused.headers.get("content-disposition")).toBe('attachment; filename="refused-rows.csv"');
     expect(refused.html).toBe("row,email,error\r\n4,nobody,email: Enter a valid email address.\r\n");
     expect(await browser.send(start)).toMatchObject({ status: 400 });
-    expect((await browser.open(at("import"))).html).toContain("1 new, 1 known, 1 refused");
+    expect((await browser.open(at("import"))).html).toContain("1 new, 1 already subscribed, 1 skipped");
+  });
+
+  test("of an image is refused at once; duplicates in the file and missing addresses are named as such", async () => {
+    await browser.open(at("import"));
+    const jpeg = new File([Buffer.from("\xff\xd8\xff\xe0\0\x10JFIF", "latin1")], "shelf.csv");
+    const refused = await browser.attach(at("import"), jpeg);
+    expect([refused.status, refused.html]).toEqual([400, expect.stringContaining("This is not a CSV file.")]);
+    const twice = "email,name\ntwo@dup.org,A\ntwo@dup.org,B\nTWO@dup.org,C\n,Nobody\n";
+    const { location } = await browser.attach(at("import"), file(twice, "twice.csv"));
+    const fields = fieldsOf(await browser.open(location!), location!);
+    for (const [on_conflict, shown] of [
+      ["update", ["1", "0", "2", "1"]],
+      ["skip", ["1", "0", "2", "1"]],
+    ] as const) {
+      await browser.send(location!, { ...fields, on_conflict, do: "try" });
+      const { html } = await over(location!);
+      const tiles = [...html.matchAll(/<dt>([^<]+)<\/dt>\s*<dd[^>]*>(\d+)/g)].map(([, name, n]) => [name, n]);
+      expect(tiles.slice(1)).toEqual([
+        ["New subscribers", shown[0]],
+        ["Already subscribed", shown[1]],
+        ["Duplicates in the file", shown[2]],
+        ["Skipped rows", shown[3]],
+      ]);
+      expect(html).toContain("No email address");
+    }
   });
 
   test("that cannot be read gives the reason, and can be corrected without a second upload", async () => {
@@ -204,7 +229,7 @@ describe("an import", () => {
     const chosen = { ...fields, "column.1": "first_name", "column.2": "attribute", "attribute.2": "birthday" };
     const tried = await browser.send(location!, { ...chosen, do: "try", date_order: "mdy" });
     const result = await over(tried.location!);
-    expect(result.html).toMatch(/birthday: Dates<\/dt><dd>2 values; 0 stay text/);
+    expect(result.html).toMatch(/birthday<\/dt><dd>date \(2 rows\)<\/dd>/);
     const start = `${location}/start`;
     const done = await over((await browser.send(start, fieldsOf(result, start))).location!);
     expect(done.html).toContain("Undo this import");

@@ -47,6 +47,7 @@ describe("importing a file", () => {
       created: 2,
       updated: 1,
       skipped: 2,
+      repeated: 0,
       suppressed: 0,
       errors: [
         { row: 3, email: "not-an-address", error: "email: Enter a valid email address." },
@@ -86,7 +87,7 @@ free@example.com,\nsaid@example.com,bounced\n`;
 
   test("uses the last row of a repeated address: once as created, then as updated", async () => {
     const { body } = await upload("email,first_name\na@x.org,One\nb@x.org,B\nA@X.org,Two\na@x.org,Three\n");
-    expect(body).toMatchObject({ total: 4, created: 2, updated: 2, skipped: 0 });
+    expect(body).toMatchObject({ total: 4, created: 2, updated: 2, skipped: 0, repeated: 2 });
     expect(await byEmail("a@x.org")).toMatchObject({ first_name: "Three" });
   });
 

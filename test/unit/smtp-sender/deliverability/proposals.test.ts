@@ -41,13 +41,10 @@ const publish = (record: Record_) => {
 };
 
 test.each<[string, string[], string]>([
-  ["127.0.0.1", [], "ip4:127.0.0.1"],
   ["203.0.113.7", [], "ip4:203.0.113.7"],
-  ["2130706433", [], "ip4:127.0.0.1"],
-  ["::1", [], "ip6:::1"],
   ["[2001:db8::7]", [], "ip6:2001:db8::7"],
   ["::ffff:192.0.2.9", [], "ip4:192.0.2.9"],
-  ["postfix", ["172.18.0.2"], "ip4:172.18.0.2"],
+  ["postfix", ["203.0.113.8"], "ip4:203.0.113.8"],
   ["relay.corp.internal", [ADDRESS, "2001:db8::4"], `ip4:${ADDRESS} ip6:2001:db8::4`],
   ["mail.bücher.example", [ADDRESS], "a:mail.xn--bcher-kva.example"],
   ["Relay.Example.", [ADDRESS], "a:relay.example"],
@@ -72,6 +69,9 @@ test.each<[string, string[], string]>([
 
 test("SPF for a relay in the same network asks for its public address; without any address nothing is proposed", async () => {
   const check = (relayHost: string) => checkSpf(dns, { domain: DOMAIN, relayHost, relayAddresses: [] });
+  for (const host of ["127.0.0.1", "2130706433", "::1", "10.0.0.9"]) {
+    expect([host, (await check(host)).expected]).toEqual([host, null]);
+  }
   expect((await check("127.0.0.1")).help).toMatch(/Receivers never see 127\.0\.0\.1: write the public address/);
   expect((await check("relay.example")).help).not.toContain("never see");
   expect(await check("mailpit")).toMatchObject({ status: "warn", expected: null });
