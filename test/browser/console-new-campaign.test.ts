@@ -179,6 +179,11 @@ test("a campaign is created by mouse from sign-in to delivery: the audience is c
     await page.getByRole("button", { name: "Save and continue" }).click();
 
     await page.getByText("2 people in “Readers” get this now.").waitFor();
+    // An address typed for a test sends none when the page is left.
+    await page.getByRole("textbox", { name: "Address" }).fill("colleague@example.com");
+    await page.getByRole("link", { name: "Change: Schedule" }).click();
+    await page.getByRole("link", { name: "Review" }).click();
+    await page.getByText("2 people in “Readers” get this now.").waitFor();
     await page.getByLabel("Shown as").selectOption("ada@example.com");
     await page.getByText("News for Ada", { exact: true }).waitFor();
     const frame = page.frameLocator("iframe");

@@ -229,14 +229,15 @@ test("a save at the same moment as the send is never sent unseen: the send is re
 
 test("an automatic save that arrives after the review and changes nothing leaves the draft ready to send", async () => {
   const id = await drafted({
-    ...whole(),
+    ...{ list_id: list, smtp_config_id: smtp, content: { subject: "S", body: "Two" } },
     variants: [{ percent: 50 }, { percent: 50, content: { subject: "S", design: designOf("Kept") } }],
   });
   const path = at(`campaigns/drafts/${id}`);
   await browser.open(`${path}/what`);
   const form = {
-    content: "template",
-    template_id: template,
+    content: "own",
+    subject: "S",
+    body: "<p>Two</p>\n<p>lines</p>",
     ab: "on",
     winner: "",
     "variant.0.percent": "50",
@@ -244,7 +245,7 @@ test("an automatic save that arrives after the review and changes nothing leaves
     "variant.1.template_id": "written",
     "variant.1.subject": "S",
   };
-  await browser.send(`${path}/what`, form);
+  await browser.send(`${path}/what`, { ...form, body: form.body.replace("\n", "\r\n") });
   const { updated_at } = (await company.api.get(`${E}/drafts/${id}/`)).body;
   await browser.send(`${path}/what`, { ...form, do: "autosave" });
   await browser.send(`${path}/whom`, { name: "October", audience: `list:${list}`, do: "autosave" });

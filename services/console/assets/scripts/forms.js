@@ -97,7 +97,7 @@ if (bulk && !bulk.elements.all) {
 
 // Protects unsaved input when the page is left: forms that save automatically are saved, others ask for confirmation.
 
-const autosaved = [...document.querySelectorAll("form[hx-post]")];
+const autosaved = [...document.querySelectorAll("form[hx-post][hx-trigger]")];
 const typedIn = new Map();
 const savedOf = new Map();
 const isPending = (form) => (typedIn.get(form) ?? 0) !== (savedOf.get(form) ?? 0);
@@ -114,7 +114,9 @@ function showUnsaved(status) {
 
 for (const form of autosaved) {
   let sending = 0;
-  form.addEventListener("htmx:beforeRequest", () => {
+  form.addEventListener("htmx:beforeRequest", (event) => {
+    // Nothing is typed since the form was saved or submitted: a late save would change what the next page shows.
+    if (event.detail.elt === form && !isPending(form)) return event.preventDefault();
     sending = typedIn.get(form) ?? 0;
   });
   form.addEventListener("htmx:afterRequest", ({ detail }) => {
@@ -145,7 +147,7 @@ const isChanged = (field) => {
 
 /** True for forms with input to protect. The editor and bulk forms have their own handling; a search has nothing to lose. */
 const isWatched = (form) =>
-  form.method === "post" && form.id !== "editor" && form.id !== "bulk" && !autosaved.includes(form);
+  form.method === "post" && form.id !== "editor" && form.id !== "bulk" && !form.hasAttribute("hx-post");
 const isSignedIn = document.querySelector('form[action="/app/logout"]') !== null;
 let isLeaving = false;
 

@@ -158,7 +158,7 @@ function changesOf(visit: CompanyVisit, body: Body): Body {
  * The version whose button "Open visual editor" was pressed, and the form with that version as written here. The
  * test is switched on if a version is designed, added or typed in.
  */
-function designedVersion({ form }: CompanyVisit, body: Body): { version?: string; form: Record<string, string> } {
+function designedVersion(form: Record<string, string>, body: Body): { version?: string; form: Record<string, string> } {
   const [, version] = /^design\.(\d)$/.exec(form.do ?? "") ?? [];
   if (version !== undefined) {
     return { version, form: { ...form, ab: "on", [`variant.${version}.template_id`]: WRITTEN } };
@@ -176,7 +176,9 @@ export const saveWhat = ofDraft(async (visit, draft): Promise<Outcome | Answer> 
   let saved = draft;
   return orAgain(
     async () => {
-      const { form, version } = designedVersion(visit, draft.body);
+      // Browsers submit line breaks as CRLF, scripts as LF.
+      const typed = Object.entries(visit.form).map(([name, text]) => [name, text.replaceAll("\r\n", "\n")] as const);
+      const { form, version } = designedVersion(Object.fromEntries(typed), draft.body);
       const converted =
         form.do === "convert"
           ? await convertedOf(
