@@ -649,9 +649,19 @@ describe("validation", () => {
       other.close();
     }
   };
-  // Two of the attempts end by their time-out.
-  sideBySide(
-    Object.fromEntries(
+  // Three of the attempts end by their time-out.
+  sideBySide({
+    "a server that never greets is answered for within 10 seconds": async () => {
+      const silent = await startSmtpServer({
+        answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined),
+      });
+      const where = { host: "localhost", port: silent.port, ...login, use_tls: false };
+      const result = await call<{ duration_ms: number }>("validate", where);
+      expect(result).toMatchObject({ valid: false, stage: "connect" });
+      expect(result.duration_ms).toBeLessThan(10_000);
+      await silent.stop();
+    },
+    ...Object.fromEntries(
       [
         ["at once", "SSH-2.0-secret_9.2\r\n", "", ""],
         ["in two lines", "220-secret\r\nsecret banner\r\n", "", ""],
@@ -663,7 +673,7 @@ describe("validation", () => {
         () => isNotQuoted(...(answers as [string, string, string])),
       ]),
     ),
-  );
+  });
 
   test("succeeds with the one offered login mechanism that works", async () => {
     const auth = { user: login.username, pass: login.password, has: ["LOGIN"], offers: ["PLAIN", "LOGIN"] };
@@ -733,19 +743,11 @@ describe("validation", () => {
   });
 
   test("is limited to 20 a minute per company", async () => {
-    const tryIt = () => call("validate", { host: "no-such-host.invalid", port: 25, ...login });
+    // Nothing listens there: a refusal is faster than an answer of the DNS.
+    const tryIt = () => call("validate", { host: "127.0.0.1", port: 9, ...login });
     await Promise.all(Array.from({ length: 20 }, tryIt));
     await expect(tryIt()).rejects.toMatchObject({ code: "THROTTLED", data: { retryAfterSeconds: expect.any(Number) } });
     meta = { companyId: newId(), role: "owner" };
     await expect(tryIt()).resolves.toMatchObject({ valid: false });
-  });
-
-  test("answers within 10 seconds if a server never greets", async () => {
-    const result = await validate(
-      { answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) },
-      { use_tls: false },
-    );
-    expect(result).toMatchObject({ valid: false, stage: "connect" });
-    expect(result.duration_ms as number).toBeLessThan(10_000);
   });
 });

@@ -25,7 +25,7 @@ afterAll(() => app.stop());
 
 test("a segment that takes long to count is estimated from database statistics", async () => {
   const large = await newCompany(app);
-  const people = 50_000;
+  const people = 20_000;
   await query(
     "insert into subscribers (company_id, email) select $1, 'u' || n % 4 || '.' || n || '@x.org' from generate_series(1, $2::int) n",
     [large.id, people],
