@@ -15,6 +15,7 @@
  */
 import { createHash } from "node:crypto";
 import { type Queryable, query, queryOne } from "../../../models/database/db.ts";
+import { canonicalJson } from "../../lib/canonical-json.ts";
 import { conflict } from "../../lib/errors.ts";
 
 const KEPT = "24 hours";
@@ -25,18 +26,10 @@ interface Earlier {
   response: object | null;
 }
 
-/** Returns JSON with sorted keys, so that equal bodies have equal text. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  });
-}
-
 /** SHA-256 of the kind of send and its body. */
 export const requestHash = (type: string, body: object): Buffer =>
   createHash("sha256")
-    .update(`${type}\n${canonical(body)}`)
+    .update(`${type}\n${canonicalJson(body)}`)
     .digest();
 
 export const earlierSend = (companyId: string, key: string, client?: Queryable): Promise<Earlier | undefined> =>

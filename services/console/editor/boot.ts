@@ -21,7 +21,7 @@ export interface Boot {
   isCampaign: boolean;
   /** Null for a new template. */
   id: string | null;
-  /** The template's or draft's `updated_at`; null for a new one. */
+  /** Identifies the content, sent back with each save; null for a new template. */
   seen: string | null;
   mail: Mail;
   design: Design | null;

@@ -52,11 +52,11 @@ export function Notices({ saving }: { saving: Saving }) {
       <Problems />
       {conflict && (
         <div class="visual-problems" role="alert">
-          <p>{t.conflict(conflict.who, conflict.at)}</p>
+          <p>{conflict.who === null ? t.conflictInDraft(conflict.at) : t.conflict(conflict.who, conflict.at)}</p>
           <a href={conflict.theirs} target="_blank" rel="noopener">
             {t.theirs}
           </a>{" "}
-          <button type="button" class="small-button" onClick={() => saving.save(conflict.updated_at)}>
+          <button type="button" class="small-button" onClick={() => saving.save(conflict.seen)}>
             {t.overwrite}
           </button>
         </div>

@@ -11,7 +11,8 @@ import type { Path } from "./tree.ts";
 
 interface Saved {
   id: string;
-  updated_at: string;
+  /** Identifies what is stored now. */
+  seen: string;
   here: string;
   /** The page after the editor. */
   next?: string;
@@ -45,7 +46,7 @@ interface Draft {
 }
 
 interface Sending {
-  /** The `updated_at` of the version to replace. */
+  /** The `seen` of the content to replace. */
   overwrite?: string;
   /** Without a click: reports no faults of the content. */
   isAuto?: boolean;
@@ -126,10 +127,9 @@ export function saving(boot: Boot, store: Store): Saving {
     forget();
     kept = undefined;
     history.replaceState(null, "", saved.here);
-    const { updated_at } = saved;
     store.set({
       id: saved.id,
-      seen: updated_at,
+      seen: saved.seen,
       saved: content,
       savedAtMs: Date.now(),
       notice: null,

@@ -15,9 +15,11 @@ export interface Content {
 export type View = "edit" | "desktop" | "phone" | "dark";
 
 export interface Conflict {
-  who: string;
+  /** Null for a campaign's draft, which does not say who changed it. */
+  who: string | null;
   at: string;
-  updated_at: string;
+  /** Identifies what is stored now. */
+  seen: string;
   theirs: string;
 }
 

@@ -136,6 +136,7 @@ export const newCampaign = {
     "Text written for typed addresses can only be sent now. To send it later, save it as a template and choose that.",
   clock: "Date and time",
   nowAndDate: "You chose “Now” and a date. Choose a later time, or clear the date.",
+  yearOutside: "Choose a year from 2000 to 9998.",
   clockHint: (now: string, zone: string) => `It is ${now} now in ${zone}.`,
 
   toDo: "Before you can send it",

@@ -302,6 +302,8 @@ export const visual = {
   },
   conflict: (who: string, when: string) =>
     `${who} saved this template at ${when}, after you opened it. Your changes are not saved, and theirs are not lost.`,
+  conflictInDraft: (when: string) =>
+    `This content was changed elsewhere, last at ${when}, after you opened it here. Your latest changes are not saved yet.`,
   theirs: "See their version",
   overwrite: "Save mine anyway",
   draft: {

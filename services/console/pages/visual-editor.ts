@@ -101,11 +101,20 @@ export async function visualPage(visit: CompanyVisit): Promise<Answer> {
   return isReadable ? show(visit, template) : { goTo: templatesPath(visit, `${template.id}?mode=html`) };
 }
 
-/** Undefined for what is no JSON object. */
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Undefined for what is no JSON object with a design. */
 export function documentOf({ form }: CompanyVisit): Content | undefined {
   try {
-    const { preheader, ...given } = JSON.parse(form.document ?? "") as Content;
-    return { ...given, preheader: preheader || null };
+    const given: unknown = JSON.parse(form.document ?? "");
+    if (!isObject(given) || !isObject(given.design)) return undefined;
+    const { subject, preheader } = given;
+    return {
+      ...(given as Content),
+      subject: typeof subject === "string" ? subject : "",
+      preheader: typeof preheader === "string" && preheader !== "" ? preheader : null,
+    };
   } catch {
     return undefined;
   }
@@ -118,7 +127,7 @@ async function saved(visit: CompanyVisit, work: (content: Content) => Promise<Te
   if (!content) return refused({ design: [messages.visual.problems.away] });
   try {
     const { id, updated_at } = await work(content);
-    return asJson({ id, updated_at, here: templatesPath(visit, `${id}/visual`) });
+    return asJson({ id, seen: updated_at, here: templatesPath(visit, `${id}/visual`) });
   } catch (error) {
     if (isServiceError(error, "INVALID")) return refused(error.data.fields);
     throw error;
@@ -134,20 +143,22 @@ export async function saveVisual(visit: CompanyVisit): Promise<RawResponse> {
   requireMay(visit, "renderer.updateTemplate");
   const id = visit.params.id!;
   try {
-    return await saved(visit, (content) => callIn(visit, "renderer.updateTemplate", { id, ...content }));
+    return await saved(visit, (content) => callIn(visit, "renderer.updateTemplate", { ...content, id }));
   } catch (error) {
     if (!isServiceError(error, "CONFLICT")) throw error;
     const template = await callIn(visit, "renderer.getTemplate", { id });
     const conflict = await conflictOf(visit, template, documentOf(visit)?.unchanged_since);
     const { updated_at } = template;
-    return asJson({ ...conflict, at: timeOf(updated_at, visit.company.timezone), updated_at }, 409);
+    return asJson({ ...conflict, at: timeOf(updated_at, visit.company.timezone), seen: updated_at }, 409);
   }
 }
 
 /** The design as it stands, for the frame. */
 export async function previewVisual(visit: CompanyVisit): Promise<RawResponse> {
   requirePermission("renderer.previewContent", visit.company);
-  const { name: _, unchanged_since: __, ...content } = documentOf(visit) ?? { ...EMPTY };
+  const given = documentOf(visit);
+  if (!given) return { ...editorFrame(sentencesPage([messages.visual.problems.away])), status: 400 };
+  const { name: _, unchanged_since: __, ...content } = given;
   const { variables } = await readerOf(visit, visit.form.reader);
   const subject = content.subject.trim() === "" ? messages.templates.noSubject : content.subject;
   try {

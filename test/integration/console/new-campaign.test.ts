@@ -288,6 +288,33 @@ test("a time is in the company's zone, or each reader's if chosen, and the API g
   await query("update companies set timezone = 'UTC' where id = $1", [company.id]);
 });
 
+test("a year outside 2000 to 9998 is an error at the date and not stored; a draft of the API with any date can be opened", async () => {
+  const id = await drafted(whole());
+  const path = at(`campaigns/drafts/${id}`);
+  await browser.open(`${path}/when`);
+  for (const when of ["at", "local"]) {
+    for (const clock of ["9999-12-31T23:59", "0001-01-01T00:00", "1999-12-31T23:59"]) {
+      const refused = await browser.send(`${path}/when`, { when, clock });
+      expect([
+        refused.status,
+        /id="wrong-scheduled_for"[^>]*>Choose a year from 2000 to 9998/.test(refused.html),
+      ]).toEqual([400, true]);
+    }
+  }
+  expect(await bodyOf(id)).toEqual(whole());
+  for (const scheduled_for of [
+    "9999-12-31T23:59:59-12:00",
+    "0001-01-01T00:00:00+14:00",
+    "+275760-09-13",
+    "9999-12-31T23:59",
+    "soon",
+  ]) {
+    await company.api.patch(`${E}/drafts/${id}/`, { body: { ...whole(), scheduled_for } });
+    for (const page of ["", "/when"]) expect((await browser.open(`${path}${page}`)).status).toBe(200);
+  }
+  expect((await browser.send(`${path}/when`, { when: "now" })).status).toBe(303);
+});
+
 test("an A/B test is stored as in the API; its errors are shown in its step, and each version is shown", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}`);
@@ -457,6 +484,17 @@ test("the content is designed in the visual editor: from a starter, saved with f
   const other = at(`campaigns/drafts/${copy}`);
   await browser.send(`${other}/what`, { content: "own", subject: "Newer", do: "write" });
   expect((await bodyOf(copy)).content).toEqual({ subject: "Newer" });
+  for (const document of ["1", "null", "[]", '"x"', "{}", '{"subject":5}', "{"]) {
+    for (const to of [
+      `${other}/visual`,
+      ...["visual-preview", "visual-check", "visual-test"].map((one) => at(`templates/${one}`)),
+    ]) {
+      expect([document, to, (await browser.send(to, { document })).status]).toEqual([document, to, 400]);
+    }
+  }
+  const untyped = { subject: 5, preheader: {}, design: designOf("Untyped") };
+  expect(await saveDesign(`${other}/visual`, untyped, { auto: "1" })).toMatchObject({ status: 200 });
+  expect((await bodyOf(copy)).content).toEqual({ design: untyped.design });
   const gone = await browser.send(`${path}/visual`, { document: JSON.stringify({ ...mail, design }) });
   expect(gone.status).toBe(404);
 });
@@ -550,6 +588,73 @@ test("each version of an A/B test is designed: from a starter or as a copy of ve
   const copy = (await browser.send(`${sent}/duplicate`)).location!.split("?")[0]!.replace(/\/whom$/, "");
   const ofCopy = bootIn((await browser.open(`${copy}/versions/1/visual`)).html);
   expect([ofCopy.mail.subject, ofCopy.design]).toEqual(["Lanterns", second]);
+});
+
+test("saves in several windows: none is lost, and a window that shows older content does not replace newer", async () => {
+  const mail = { name: "October", template_type: "marketing", subject: "S", preheader: "" };
+  const written = (subject: string, percent: number) => ({ percent, content: { subject, body: "<p>Hi</p>" } });
+  const variants = [written("A", 30), written("B", 30), written("C", 40)];
+  const made = () => drafted({ ...whole(), variants });
+  for (let round = 0; round < 5; round++) {
+    const path = at(`campaigns/drafts/${await made()}`);
+    await browser.open(`${path}/what`);
+    const designs = [0, 1, 2].map((n) => designOf(`Round ${round}, version ${n}`));
+    const saved = await Promise.all(
+      designs.map((design, n) => saveDesign(`${path}/versions/${n}/visual`, { ...mail, design }, { auto: "1" })),
+    );
+    expect(saved.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await bodyOf(path.split("/").at(-1)!)).variants).toMatchObject(
+      designs.map((design) => ({ content: { design } })),
+    );
+  }
+
+  const id = await made();
+  const path = at(`campaigns/drafts/${id}`);
+  const editor = `${path}/versions/1/visual`;
+  const { seen } = bootIn((await browser.open(editor)).html);
+  const save = (title: string, unchanged_since: string) =>
+    saveDesign(editor, { ...mail, design: designOf(title), unchanged_since }, { auto: "1" });
+  const designIn = async (n: number) => (await bodyOf(id)).variants[n].content.design;
+  await saveDesign(`${path}/versions/2/visual`, { ...mail, design: designOf("C") }, { auto: "1" });
+  const first = await save("First", seen);
+  expect(first).toMatchObject({ status: 200, seen: bootIn((await browser.open(editor)).html).seen });
+  const second = await save("Second", first.seen);
+  const stale = await save("Stale", first.seen);
+  expect(stale).toMatchObject({ status: 409, who: null, theirs: editor, seen: second.seen });
+  expect(await designIn(1)).toEqual(designOf("Second"));
+  // An answer that was lost, and a person who wants the own content.
+  expect(await save("Second", first.seen)).toMatchObject({ status: 200, seen: second.seen });
+  expect(await save("Mine", stale.seen)).toMatchObject({ status: 200 });
+  expect(await designIn(1)).toEqual(designOf("Mine"));
+
+  // Version C becomes version B.
+  const { seen: ofRemoved } = bootIn((await browser.open(editor)).html);
+  await company.api.patch(`${E}/drafts/${id}/`, {
+    body: { ...whole(), variants: (await bodyOf(id)).variants.toSpliced(1, 1) },
+  });
+  expect((await save("Removed", ofRemoved)).status).toBe(409);
+  expect(await designIn(1)).toEqual(designOf("C"));
+
+  // A form from before the design has the text that the design replaced.
+  const form = {
+    ...{ content: "template", template_id: template, winner: "", ab: "on" },
+    ...{
+      "variant.0.percent": "50",
+      "variant.0.template_id": "written",
+      "variant.0.subject": "A",
+      "variant.0.body": "Hi",
+    },
+    ...{
+      "variant.1.percent": "50",
+      "variant.1.template_id": "written",
+      "variant.1.subject": "C",
+      "variant.1.body": "Hi",
+    },
+  };
+  for (const button of ["autosave", "later", "next"]) {
+    await browser.send(`${path}/what`, { ...form, do: button });
+    expect((await bodyOf(id)).variants[1]).toEqual({ percent: 50, content: { subject: "C", design: designOf("C") } });
+  }
 });
 
 test("a design of a version is deleted only by a button: saving a changed form by itself keeps it, whichever row is emptied", async () => {

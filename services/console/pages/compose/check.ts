@@ -58,8 +58,9 @@ async function namesOf(visit: CompanyVisit, body: Body) {
 
 type Named = Awaited<ReturnType<typeof namesOf>>;
 
-function whenWords(body: Body, { zone, clock }: { zone: string; clock: string }): string {
+function whenWords(body: Body, { zone, clock: shown }: { zone: string; clock: string }): string {
   const when = whenIn(body);
+  const clock = shown || textIn(body, "scheduled_for");
   if (when === "now") return t().isNow;
   return when === "local" ? t().isLocal(clockInWords(clock)) : t().isAt(clockInWords(clock), zone);
 }

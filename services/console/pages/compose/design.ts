@@ -2,11 +2,14 @@
  * The content of a campaign, or of a version of its A/B test, in the visual editor: choice of a starter, the editor's
  * page, and its saves as JSON.
  */
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../../lib/canonical-json.ts";
 import { isUuid } from "../../../lib/ids.ts";
 import type { RawResponse } from "../../contract.ts";
 import { asJson } from "../../json-answer.ts";
 import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn } from "../../request.ts";
+import { timeOf } from "../../times.ts";
 import { starterOf, startersFor } from "../starters.ts";
 import { documentOf, editorPage, refused } from "../visual-editor.ts";
 import {
@@ -37,10 +40,17 @@ interface Place {
   /** Number of the version; absent for the campaign's own content. */
   version?: number;
   content: Body;
+  /** Identifies the content, so that a save replaces only what the editor showed. */
+  seen: string;
   /** Path of the step that shows it. */
   what: string;
   stored(content: Body): Body;
 }
+
+const seenOf = ({ subject, preheader, body, design }: Body, template: unknown): string =>
+  createHash("sha256")
+    .update(canonicalJson([subject, preheader, body, design, template]))
+    .digest("base64url");
 
 /** Undefined if the draft has no such version any more. */
 function placeOf(visit: CompanyVisit, { id, body }: Draft): Place | undefined {
@@ -48,19 +58,22 @@ function placeOf(visit: CompanyVisit, { id, body }: Draft): Place | undefined {
   const what = draftPath(visit, id, "what");
   if (asked === undefined) {
     const stored = (content: Body) => ({ template_id: undefined, content });
-    return { root: draftsPath(visit), id, content: contentIn(body), what, stored };
+    const content = contentIn(body);
+    return { root: draftsPath(visit), id, content, seen: seenOf(content, body.template_id), what, stored };
   }
   const versions = versionsOf(body);
   const version = versions.findIndex((_, n) => `${n}` === asked);
   if (version < 0) return undefined;
-  const { template_id: _, subject, ...shares } = versions[version]!;
+  const { template_id, subject, ...shares } = versions[version]!;
+  const content = { ...withoutUnset({ subject }), ...(isObject(shares.content) ? shares.content : {}) };
   return {
     root: draftPath(visit, id, "versions"),
     id: asked,
     version,
-    content: { ...withoutUnset({ subject }), ...(isObject(shares.content) ? shares.content : {}) },
+    content,
+    seen: seenOf(content, template_id),
     what: `${what}#version-${asked}`,
-    stored: (content) => ({ variants: versions.with(version, { ...shares, content }) }),
+    stored: (changed) => ({ variants: versions.with(version, { ...shares, content: changed }) }),
   };
 }
 
@@ -90,10 +103,10 @@ export const draftStarters = ofDraft(async (visit, draft): Promise<Answer> => {
 });
 
 export const draftVisualPage = ofDraft(async (visit, draft): Promise<Answer> => {
-  const { id, name, body, updated_at } = draft;
+  const { id, name, body } = draft;
   const place = placeOf(visit, draft);
   if (!place) return { goTo: draftPath(visit, id, "what") };
-  const { content, version, root, what } = place;
+  const { content, seen, version, root, what } = place;
   const { from } = visit.query;
   const start: Body | undefined = from === FIRST ? await contentOfFirst(visit, draft) : { ...starterOf(from) };
   const textOf = (field: "subject" | "preheader") => textIn(content, field) || textIn(start ?? {}, field);
@@ -101,7 +114,7 @@ export const draftVisualPage = ofDraft(async (visit, draft): Promise<Answer> => 
   return editorPage(visit, title, {
     isCampaign: true,
     id: place.id,
-    seen: updated_at,
+    seen,
     mail: {
       name: title,
       subject: textOf("subject"),
@@ -124,13 +137,26 @@ export const saveDraftVisual = ofDraft(async (visit: CompanyVisit, draft: Draft)
   const { version, root, what } = place;
   const { body: _, ...kept } = place.content;
   const { subject, preheader, design } = given;
-  const content: Body = { ...kept, subject: subject.trim() || undefined, preheader: preheader ?? undefined, design };
-  const saved = await saveDraft(visit, draft, place.stored(withoutUnset(content)));
+  const content = withoutUnset({
+    ...kept,
+    subject: subject.trim() || undefined,
+    preheader: preheader ?? undefined,
+    design,
+  });
+  const here = `${root}/${place.id}/visual`;
+  const seen = seenOf(content, undefined);
+  const { unchanged_since: since = place.seen } = given;
+  // A save whose answer was lost comes again with the content that it stored.
+  if (since !== place.seen && seen !== place.seen) {
+    const at = timeOf(draft.updated_at, visit.company.timezone);
+    return asJson({ who: null, at, theirs: here, seen: place.seen }, 409);
+  }
+  const saved = await saveDraft(visit, draft, place.stored(content));
   const faults = visit.form.auto === undefined ? await checkErrors(visit, saved) : {};
   const ours = version === undefined ? errorsOf("what", faults) : errorsOfVersion(version, faults);
   const errors = Object.entries(ours).filter(([field]) => EDITED.includes(field));
   if (errors.length > 0) return refused(Object.fromEntries(errors));
   // Other versions may have to be written.
   const next = version === undefined ? nextPath(visit, saved, faults) : what;
-  return asJson({ id: place.id, updated_at: saved.updated_at, here: `${root}/${place.id}/visual`, next });
+  return asJson({ id: place.id, seen, here, next });
 });

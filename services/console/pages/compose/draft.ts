@@ -85,13 +85,22 @@ export function changed(body: Body, changes: Body): { kind: Kind; body: Body } {
   return { kind, body: kind === "to-list" && isWritten ? { ...others, content } : others };
 }
 
-/** A save without changes writes nothing: an automatic one that arrives late leaves the draft as it was reviewed. */
+/** The draft was changed after it was read for this request. */
+class ChangedSince extends Error {}
+
+/**
+ * A save without changes writes nothing: an automatic one that arrives late leaves the draft as it was reviewed.
+ * Throws an error for `ofDraft` if the draft was changed since it was read, so that no other save is lost.
+ */
 export async function saveDraft(visit: CompanyVisit, draft: Draft, changes: Body, name = draft.name): Promise<Draft> {
   const { id, ...before } = draft;
   const saved = { name, ...changed(draft.body, changes) };
-  return isDeepStrictEqual({ ...before, ...saved }, before)
-    ? draft
-    : callIn(visit, "campaigns.updateDraft", { id, ...saved });
+  if (isDeepStrictEqual({ ...before, ...saved }, before)) return draft;
+  try {
+    return await callIn(visit, "campaigns.updateDraft", { id, ...saved, unchanged_since: draft.updated_at });
+  } catch (error) {
+    throw isServiceError(error, "CONFLICT") ? new ChangedSince(error.message, { cause: error }) : error;
+  }
 }
 
 export const draftPath = (visit: CompanyVisit, id: string, rest = ""): string =>
@@ -172,8 +181,12 @@ export const draftGone = (visit: CompanyVisit): Answer => ({
   values: { drafts: draftsPath(visit), campaigns: companyPath(visit, "campaigns") },
 });
 
+/** Each time at least one concurrent save has succeeded. */
+const MAX_RUNS = 4;
+
 /**
  * Wraps a page of one draft: 403 for people who may not change drafts, and a notice if the draft was sent or deleted.
+ * Runs `show` again with the newest draft if `saveDraft` found it changed.
  */
 export const ofDraft =
   (show: Show) =>
@@ -181,11 +194,14 @@ export const ofDraft =
     requirePermission("campaigns.updateDraft", { role: visit.company.role });
     const { id = "" } = visit.params;
     if (!isUuid(id)) return draftGone(visit);
-    try {
-      return await show(visit, await callIn(visit, "campaigns.getDraft", { id }));
-    } catch (error) {
-      if (!isServiceError(error, "NOT_FOUND")) throw error;
-      return draftGone(visit);
+    for (let run = 1; ; run++) {
+      try {
+        return await show(visit, await callIn(visit, "campaigns.getDraft", { id }));
+      } catch (error) {
+        if (isServiceError(error, "NOT_FOUND")) return draftGone(visit);
+        if (!(error instanceof ChangedSince)) throw error;
+        if (run === MAX_RUNS) throw error.cause;
+      }
     }
   };
 

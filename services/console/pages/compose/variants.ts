@@ -61,10 +61,11 @@ export function contradicts(form: Form, body: Body): boolean {
   return !rows.every(isRowShown) || !same(form.winner, metric) || !same(form.after_hours, hours || "4");
 }
 
-/** Keeps content fields that the form does not show if its text did not change. */
+/** Keeps content fields that the form does not show if its text did not change. A form from before the design keeps it. */
 function contentOf(row: Record<"subject" | "preheader" | "body", string>, before: Body): Body {
-  const body = htmlOfTyped(row.body);
-  const kept = (before.body ?? "") === body ? before : {};
+  const isDesigned = isObject(before.design);
+  const body = isDesigned ? textIn(before, "body") : htmlOfTyped(row.body);
+  const kept = isDesigned || (before.body ?? "") === body ? before : {};
   const { subject: _subject, preheader: _preheader, ...others } = kept;
   const texts = Object.entries({ subject: row.subject, preheader: row.preheader, body });
   return { ...others, ...Object.fromEntries(texts.filter(([, text]) => text !== "")) };

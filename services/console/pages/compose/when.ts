@@ -23,6 +23,10 @@ export function isClock(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
+/** Years that every time zone can show with four digits. */
+const isInYears = (year: number): boolean => year >= 2 && year <= 9998;
+const MIN_YEAR = 2000;
+
 export type When = "now" | "at" | "local";
 
 export function whenIn(body: Body): When {
@@ -42,7 +46,7 @@ function clockIn(body: Body, ofCompany: string | undefined): string {
 /** Returns the company's time zone, its current local time, and the draft's time. */
 export async function clocksOf(visit: CompanyVisit, body: Body): Promise<{ zone: string; now: string; clock: string }> {
   const instant = new Date(textIn(body, "scheduled_for"));
-  const isInstant = body.timezone !== "recipient" && !Number.isNaN(instant.getTime());
+  const isInstant = body.timezone !== "recipient" && isInYears(instant.getUTCFullYear());
   const instants = [new Date(), ...(isInstant ? [instant] : [])].map((at) => at.toISOString());
   const { timezone, clocks } = await callUnder(visit, "accounts.clocksAt", { instants });
   const [now, scheduled] = clocks.map((clock) => clock.slice(0, 16));
@@ -82,6 +86,10 @@ async function changesOf(visit: CompanyVisit, { body }: Draft): Promise<Body> {
       throw invalid({ scheduled_for: [messages.newCampaign.nowAndDate] });
     }
     return { scheduled_for: undefined, timezone: undefined };
+  }
+  const year = Number(clock.slice(0, 4));
+  if (isClock(clock) && (year < MIN_YEAR || !isInYears(year))) {
+    throw invalid({ scheduled_for: [messages.newCampaign.yearOutside] });
   }
   if (when === "local")
     return { scheduled_for: isClock(clock) ? `${clock.slice(0, 16)}:00Z` : clock, timezone: "recipient" };
