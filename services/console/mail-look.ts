@@ -31,6 +31,11 @@ function preferring(look: "light" | "dark", html: string): string {
   );
 }
 
+const DARK = /prefers-color-scheme\s*:\s*dark|\bcolor-schemes?\b[^;}<>]{0,40}\bdark\b/i;
+
+/** Whether a mail has colors of its own for dark mode, or leaves it to the reader's device. */
+export const hasDarkColors = (html: string): boolean => DARK.test(html);
+
 /** Opens links in a new window, which the sandbox blocks: otherwise they would replace the preview. */
 const NO_LINKS = '<base target="_blank">';
 

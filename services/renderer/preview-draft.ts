@@ -5,6 +5,9 @@ import type { DraftContent } from "./contract.ts";
 import { shownOf, textsOf } from "./preview.ts";
 import type { Data } from "./program/scope.ts";
 
+/** Reader of a preview without an address. */
+const SAMPLE: Data = { email: "ann@example.com", first_name: "Ann", last_name: "Example" };
+
 const PERSON = `select p.* from (${subscriberOf("$1", "address_key($2)", "r.first_name, r.last_name, r.attributes")}) p`;
 
 interface Person {
@@ -40,10 +43,12 @@ export async function previewDraft(companyId: string, given: DraftContent): Retu
     isTransactional: texts.isTransactional || is_transactional === true,
   };
   const person = email === undefined ? {} : await valuesOf(companyId, email);
+  const variables = { ...person, ...given.variables };
   return shownOf(
     companyId,
     content,
-    { ...person, ...given.variables },
+    email === undefined ? { ...SAMPLE, ...variables } : variables,
     { listId: list_id, isToReceivers: is_to_receivers },
+    Object.keys(variables),
   );
 }

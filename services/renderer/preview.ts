@@ -33,12 +33,13 @@ const COMPANY = `
   select c.name, c.footer_text, t.domain as tracking_domain from companies c
   left join tracking_domains t on t.company_id = c.id and t.proved_at is not null where c.id = $1`;
 
-/** Throws what reading the texts throws. */
+/** Throws what reading the texts throws. `given`: variables that need no warning if nobody has a value. */
 export async function shownOf(
   companyId: string,
   texts: Texts | Promise<Texts>,
   variables: Data,
   audience: Audience = {},
+  given: string[] = Object.keys(variables),
 ): Promise<PreviewResult> {
   const [read, company] = await Promise.all([texts, queryOne<Company>(COMPANY, [companyId])]);
   if (!company) throw notFound();
@@ -51,7 +52,7 @@ export async function shownOf(
       facts,
       htmlBytes: Buffer.byteLength(shown.html),
       isTransactional,
-      given: Object.keys(variables),
+      given,
       audience,
     };
     return { ...shown, warnings: await templateWarnings(companyId, described) };

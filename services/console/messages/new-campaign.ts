@@ -183,7 +183,9 @@ export const newCampaign = {
   findPerson: "Find a person",
   look: "View",
   looks: { desktop: "Computer", phone: "Phone", dark: "Dark", text: "Text only" },
-  darkHint: "As shown by email clients that use the email’s own dark colours.",
+  darkHint: "As shown by email clients that use the email’s own dark colors.",
+  notDarkHint:
+    "This email has no dark colors of its own, so it looks the same here. Some email clients darken it in their own way.",
   show: "Refresh",
   shownSubject: "Subject",
   noPreview: "Nothing to show yet.",

@@ -111,9 +111,13 @@ test("each step is saved with errors at their fields, and the send shows the num
   expect(check.html).toContain("2 people in “Readers” get this now.");
   expect(check.html).toContain("1 has unsubscribed");
   expect(check.html).toContain("Lantern &lt;news@lantern.example&gt;");
+  expect(check.html).toContain("<strong>News for Ann</strong>");
+  expect((await browser.open(`${path}?look=dark`)).html).toContain("This email has no dark colors of its own");
   const tested = await browser.send(`${path}/test`, { to: "editor@example.com", person: "ada@example.com" });
   expect(tested.html).toContain("The test went to editor@example.com.");
   expect((await simpleParser(server.messages[0]!.raw)).subject).toBe("[Test] News for Ada");
+  await browser.send(`${path}/test`, { to: "bob@example.com" });
+  expect((await simpleParser(server.messages[1]!.raw)).subject).toBe("[Test] News for Bob");
 
   const seen = /name="seen" value="([^"]+)"/.exec(check.html)![1]!;
   const sends = await Promise.all([1, 2, 3].map(() => browser.send(`${path}/send`, { seen })));
@@ -123,8 +127,8 @@ test("each step is saved with errors at their fields, and the send shows the num
   const to = at(`campaigns/${campaign.id}?notice=campaignSent`);
   expect([...sends, again].map(({ status, location }) => [status, location])).toEqual(Array(4).fill([303, to]));
   expect((await browser.open(to)).html).toContain("The campaign has started.");
-  await server.received(3);
-  const mails = await Promise.all(server.messages.slice(1).map(({ raw }) => simpleParser(raw)));
+  await server.received(4);
+  const mails = await Promise.all(server.messages.slice(2).map(({ raw }) => simpleParser(raw)));
   expect(mails.map(({ subject }) => subject).toSorted()).toEqual(["News for Ada", "News for Bob"]);
   expect(await browser.open(path)).toMatchObject({ status: 404, title: "This draft is gone" });
 });

@@ -5,6 +5,7 @@ import { isUuid } from "../../../lib/ids.ts";
 import { requirePermission } from "../../../permissions.ts";
 import { findSubscriber } from "../../find-subscriber.ts";
 import type { Errors } from "../../form-errors.ts";
+import { hasDarkColors } from "../../mail-look.ts";
 import { messages } from "../../messages.ts";
 import { formatted, problemOf } from "../../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
@@ -209,6 +210,7 @@ async function show(
       isWritten,
       ...choices,
       ...shown,
+      darkHint: shown.preview && hasDarkColors(shown.preview.html) ? t().darkHint : t().notDarkHint,
       test,
       testTo: visit.form.to ?? visit.user.email,
     },
@@ -232,7 +234,7 @@ async function showRefusal(
   }
 }
 
-/** Variables of the chosen person's mail, if one is chosen. */
+/** Variables of a person's mail; none for an address that belongs to nobody. */
 async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promise<Body> {
   const isPerson = (one: Body) => `${one.email}`.toLowerCase() === person.toLowerCase();
   const receiver = receiversIn(body).find(isPerson);
@@ -260,8 +262,8 @@ export const testDraft = ofDraft(async (visit, draft) => {
     if (missing.length > 0) return { ...(await failed(missing)), status: FAILED_TEST };
     const templateId = textIn(source, "template_id");
     const content = templateId ? { template_id: templateId } : source;
-    const values = person === "" ? {} : { variables: await valuesFor(visit, body, person) };
-    const asked = { smtp_config_id: textIn(body, "smtp_config_id"), to: [to.trim()], ...content, ...values };
+    const variables = await valuesFor(visit, body, person === "" ? to.trim() : person);
+    const asked = { smtp_config_id: textIn(body, "smtp_config_id"), to: [to.trim()], ...content, variables };
     const { results } = await callIn(visit, "campaigns.sendTest", asked);
     const went = results.filter(({ status }) => status === "sent").map(({ email }) => t().testSent(email));
     const not = results
