@@ -121,6 +121,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
       branding: Object.fromEntries(BRANDING_KEYS.map((key) => [key, this.branding[key] ?? null])) as {
         [Key in keyof Branding]: Branding[Key] | null;
       },
+      sending_paused_at: this.sendingPausedAt?.toISOString() ?? null,
       created_at: this.createdAt.toISOString(),
       updated_at: this.updatedAt.toISOString(),
     };

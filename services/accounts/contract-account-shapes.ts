@@ -72,6 +72,10 @@ export const Company = Type.Object({
     "lantern.example",
   ]),
   branding: Branding,
+  sending_paused_at: Described(
+    Nullable(Time),
+    "Extension. Time since when the operator of the service holds back all mail; null: sending is not paused.",
+  ),
   created_at: CreatedAt,
   updated_at: UpdatedAt,
 });

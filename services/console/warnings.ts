@@ -13,9 +13,9 @@ const and = new Intl.ListFormat("en", { type: "conjunction" });
 
 interface Warning {
   text: string;
-  /** Path below the company's path. */
-  path: string;
-  link: string;
+  /** Path below the company's path, and its label. Missing if nothing there would help. */
+  path?: string;
+  link?: string;
 }
 
 type Servers = ReturnsOf<"smtp-sender.listConfigs">["results"];
@@ -85,9 +85,12 @@ interface Seen {
   endpoints: Endpoints;
   /** Time zone of the company. */
   zone: string;
+  /** By the operator of the service. */
+  isPaused: boolean;
 }
 
 export const warningsOf = (seen: Seen): Warning[] => [
+  ...(seen.isPaused ? [{ text: t.paused }] : []),
   ...serverWarnings(seen.servers),
   ...rateWarnings(seen.days),
   ...planWarnings(seen.plan, seen.zone),

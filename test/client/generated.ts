@@ -954,6 +954,7 @@ export type Company = {
   form_attributes: FormAttributes;
   form_hosts: FormHosts;
   branding: Branding;
+  sending_paused_at: SendingPausedAt;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
 };
@@ -979,6 +980,7 @@ export type CompanyWithRole = {
   form_attributes: FormAttributes;
   form_hosts: FormHosts;
   branding: Branding;
+  sending_paused_at: SendingPausedAt;
   created_at: CreatedAt;
   updated_at: UpdatedAt;
   role: Role;
@@ -2660,6 +2662,9 @@ export type Branding = {
   footer_text: FooterText;
   language: Language;
 };
+
+/** Extension. Time since when the operator of the service holds back all mail; null: sending is not paused. */
+export type SendingPausedAt = string | null;
 
 /** Blocks, from top to bottom. */
 export type Blocks = DesignSections[];

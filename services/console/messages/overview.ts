@@ -17,6 +17,7 @@ export const overview = {
   allCampaigns: "All campaigns",
   warnings: "Needs attention",
   warningsOf: {
+    paused: "Sending is paused by the operator of this service. Campaigns wait until it is resumed.",
     silent: "No answer.",
     server: (name: string, says: string) =>
       `The mail server “${name}” doesn’t accept emails. They wait and are sent as soon as it does. It said: ${says}`,

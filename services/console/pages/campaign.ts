@@ -67,10 +67,12 @@ export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "tracking.analytics", { id }),
   ]);
-  const [retryable, plot, story] = await Promise.all([
+  const isLive = !isFinished(campaign.status);
+  const [retryable, plot, story, company] = await Promise.all([
     retryableIn(visit, campaign),
     plotIn(visit, campaign, analytics),
     storyOf(visit, campaign),
+    isLive ? callIn(visit, "accounts.getCompany", { id: visit.company.id }) : undefined,
   ]);
   return {
     view: "campaign",
@@ -84,7 +86,8 @@ export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
       now: new Date().toISOString(),
       here: campaignPath(visit),
       tabs: tabsOf(visit, ""),
-      isLive: !isFinished(campaign.status),
+      isLive,
+      isPaused: company !== undefined && company.sending_paused_at !== null,
       plot,
       story,
       frame: campaignPath(visit, "mail/frame"),

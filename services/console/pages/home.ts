@@ -34,8 +34,10 @@ type Servers = ReturnsOf<"smtp-sender.listConfigs">;
 
 /** Returns the overview's warnings from data that was already read. */
 async function warnings(visit: CompanyVisit, { sending }: Stats, { results }: Servers) {
-  const [plan, hooks] = await Promise.all([
-    callIn(visit, "accounts.getPlan", { id: visit.company.id }),
+  const { id } = visit.company;
+  const [company, plan, hooks] = await Promise.all([
+    callIn(visit, "accounts.getCompany", { id }),
+    callIn(visit, "accounts.getPlan", { id }),
     callIn(visit, "webhooks.list", ALL),
   ]);
   const found = warningsOf({
@@ -44,8 +46,12 @@ async function warnings(visit: CompanyVisit, { sending }: Stats, { results }: Se
     plan,
     endpoints: hooks.results,
     zone: visit.company.timezone,
+    isPaused: company.sending_paused_at !== null,
   });
-  return found.map(({ path, ...warning }) => ({ ...warning, href: companyPath(visit, path) }));
+  return found.map(({ text, path, link }) => ({
+    text,
+    ...(path && { link: { href: companyPath(visit, path), label: link } }),
+  }));
 }
 
 const DAYS = 30;

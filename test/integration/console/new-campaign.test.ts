@@ -1,6 +1,7 @@
 /** A new campaign in steps, as a browser without JavaScript goes through them: drafts, errors at their fields, previews, the send. */
 import { simpleParser } from "mailparser";
 import { query } from "../../../models/database/db.ts";
+import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
@@ -839,4 +840,20 @@ test("a viewer sees drafts but no form, and every write is refused; another comp
   } finally {
     await query("update memberships set role = 'owner' where company_id = $1", [company.id]);
   }
+});
+
+test("while the operator pauses sending, the overview, the review and the campaign say so", async () => {
+  const id = await drafted(whole());
+  const path = at(`campaigns/drafts/${id}`);
+  const isTold = async (page: string) => (await browser.open(page)).html.includes("Sending is paused by the operator");
+  const told = async (pages: string[]) => Promise.all(pages.map(isTold));
+  expect(await told([at(""), path])).toEqual([false, false]);
+  await call(app.broker, "accounts.pauseCompany", { company_id: company.id });
+  const seen = (await company.api.get(`${E}/drafts/${id}/`)).body.updated_at;
+  const sent = (await browser.send(`${path}/send`, { seen })).location!;
+  const other = at(`campaigns/drafts/${await drafted({ list_id: list })}`);
+  expect(await told([at(""), other, sent])).toEqual([true, true, true]);
+  expect((await company.api.get(`/api/companies/${company.id}/`)).body.sending_paused_at).toMatch(/^2/);
+  await call(app.broker, "accounts.resumeCompany", { company_id: company.id });
+  expect(await told([at(""), other, sent])).toEqual([false, false, false]);
 });

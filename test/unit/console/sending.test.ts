@@ -151,7 +151,7 @@ describe("warnings", () => {
   const usage = { emails_per_month: 0, smtp_per_hour: 0, subscribers: 0, api_calls_per_day: 0, media_bytes: 0 };
   const period = { start: "2026-11-01T00:00:00Z", end: "2026-12-01T00:00:00Z" };
   const plan = { plan: "small", limits, usage, period } as unknown as Parameters<typeof warningsOf>[0]["plan"];
-  const calm = { servers: [server], days: [day], plan, endpoints: [], zone: "UTC" };
+  const calm = { servers: [server], days: [day], plan, endpoints: [], zone: "UTC", isPaused: false };
   const paths = (seen: Parameters<typeof warningsOf>[0]) => warningsOf(seen).map(({ path }) => path);
 
   test("are not shown where nothing is wrong, and few mails cause none about a rate", () => {

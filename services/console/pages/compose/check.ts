@@ -202,6 +202,7 @@ async function show(
       ],
       known: serverFindings(visit, names.server),
       refusal,
+      isPaused: company.sending_paused_at !== null,
       audience,
       isCounted: isCounted || choiceIn(body) === "addresses",
       willHappen: effectOfSend(body, names.audience, audience, when),
