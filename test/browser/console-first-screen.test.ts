@@ -59,7 +59,7 @@ test("sample data comes and goes by one click each, leaves the first steps as th
       expect(await page.locator("main .primary:visible").count()).toBe(2);
       expect(await page.locator("figure").count()).toBe(0);
       await page.screenshot({ path: `${SHOTS}/first-screen.png`, fullPage: true });
-      await page.getByRole("button", { name: "Add sample data" }).click();
+      await page.getByRole("button", { name: "Add sample data" }).first().click();
       await page.getByText("Sample data added.").waitFor();
       await page.getByText("6 more steps to your first campaign.").waitFor();
       expect(await violations(page)).toEqual([]);
@@ -80,7 +80,7 @@ test("sample data comes and goes by one click each, leaves the first steps as th
 
 test("clicks are shown on the email, within the report", async () => {
   await signUp(async (page) => {
-    await page.getByRole("button", { name: "Add sample data" }).click();
+    await page.getByRole("button", { name: "Add sample data" }).first().click();
     await page.getByRole("link", { name: "Open the sample report" }).click();
     await page.getByText("Show on the email").click();
     const frame = page.frameLocator("iframe.mail");
@@ -97,7 +97,7 @@ test("clicks are shown on the email, within the report", async () => {
 test("a report fits three screens of a phone", async () => {
   await signUp(
     async (page) => {
-      await page.getByRole("button", { name: "Add sample data" }).click();
+      await page.getByRole("button", { name: "Add sample data" }).first().click();
       await page.getByRole("link", { name: "Open the sample report" }).click();
       await page.getByText("46 delivered, 2 bounced").waitFor();
       await page.getByRole("columnheader", { name: "What to do" }).waitFor({ state: "attached" });
