@@ -2,7 +2,7 @@
  * Provides one PostgreSQL for the whole run: TEST_DATABASE_URL if set, else an embedded one in its own folder. It
  * contains a migrated template from which each test file clones its database.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import { migrate } from "../../models/database/migrate.ts";
@@ -35,14 +35,20 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
+/** Longer than a start or an end takes. */
+const ORPHAN_AFTER_MS = 600_000;
+
 /** Removes databases of killed runs, which would keep the machine's memory. */
 function removeOrphans(parent: string): void {
   for (const name of readdirSync(parent).filter((name) => name.startsWith(PREFIX))) {
+    const folder = join(parent, name);
     try {
-      const pid = Number.parseInt(readFileSync(join(parent, name, "postgres/postmaster.pid"), "utf8"), 10);
-      if (!isRunning(pid)) rmSync(join(parent, name), { recursive: true });
+      if (Date.now() - statSync(folder).mtimeMs < ORPHAN_AFTER_MS) continue;
+      const pidFile = join(folder, "postgres/postmaster.pid");
+      if (existsSync(pidFile) && isRunning(Number.parseInt(readFileSync(pidFile, "utf8"), 10))) continue;
+      rmSync(folder, { recursive: true });
     } catch {
-      // Starts or ends at this moment.
+      // Another run removes it at this moment.
     }
   }
 }
