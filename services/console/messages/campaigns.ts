@@ -193,6 +193,10 @@ export const campaigns = {
     nobodyYetHint: "They appear here when the campaign starts.",
     leftOut: (n: string) =>
       `Skipped: ${n}. They were suppressed, unsubscribed or not confirmed when the campaign started, and are not listed.`,
+    skipped: (people: string) => `Skipped: ${people}`,
+    skippedHint:
+      "They were suppressed, unsubscribed or not confirmed when the campaign started. Only their number is kept.",
+    toSuppressions: "See suppressions",
     address: "Address",
     status: "Status",
     sentAt: "Sent",

@@ -71,6 +71,7 @@ export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
       asked: query,
       here,
       onePath: campaignPath(visit, "recipient"),
+      suppressionsPath: companyPath(visit, "suppressions"),
       tabs: tabsOf(visit, "recipients"),
       pager: pagerOf(here, query, paging),
     },

@@ -351,7 +351,10 @@ test("each variant of an A/B test is shown as it is sent, and its links have the
 test("an A/B test that waits for its winner is no error, and its rest is not called failed after it is stopped", async () => {
   await company.api.patch(`/api/companies/${company.id}/`, { timezone: "Asia/Tokyo" });
   const testers = await made("/lists/", { name: "Testers" });
-  for (let n = 0; n < 10; n++) await made("/subscribers/", { email: `t${n}@one.example`, lists: [testers] });
+  for (let n = 0; n < 11; n++) await made("/subscribers/", { email: `t${n}@one.example`, lists: [testers] });
+  await query("update subscribers set status = 'unsubscribed' where company_id = $1 and email = 't10@one.example'", [
+    company.id,
+  ]);
   const id = await made("/send/to-list/", {
     ...{ name: "Waits", list_id: testers, template_id: template, smtp_config_id: smtp },
     variants: [{ percent: 20 }, { percent: 20, subject: "Other" }],
@@ -381,6 +384,9 @@ test("an A/B test that waits for its winner is no error, and its rest is not cal
   expect(stopped.html).toContain("6 emails weren’t sent. See why below.");
   expect(stopped.html).toContain("Sends the remaining 6 emails. Nobody gets it twice.");
   expect(stopped.html).toMatch(/<p class="soft">Stopped by /);
+  const skipped = await browser.open(at(`${id}/recipients?status=suppressed`));
+  expect(skipped.html).toContain("Skipped: 1 person");
+  expect(skipped.html).not.toContain("No recipients match");
   for (const path of [id, `${id}/recipients`]) expect((await browser.open(at(path))).html).not.toContain("Failed");
   await company.api.delete(`${API}/campaigns/${id}/`);
   await company.api.patch(`/api/companies/${company.id}/`, { timezone: "UTC" });
