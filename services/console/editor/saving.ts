@@ -19,6 +19,8 @@ interface Saved {
 }
 interface Refused {
   errors: Record<string, string[]>;
+  /** Present if the content was stored all the same. */
+  seen?: string;
 }
 
 /** Errors of a design begin with a path: "blocks[0].columns[0].blocks[1].href: Enter …". */
@@ -120,8 +122,11 @@ export function saving(boot: Boot, store: Store): Saving {
     if (isProblem(saved)) {
       const { status, problem, answer } = saved;
       if (status === 409) return store.set({ conflict: answer as Conflict });
-      if (status === 400 && "errors" in (answer as object))
-        return store.set({ problems: problemsOf(answer as Refused), said: t.problems.title });
+      if (status === 400 && "errors" in (answer as object)) {
+        const { seen: stored = seen, ...faults } = answer as Refused;
+        kept = undefined;
+        return store.set({ seen: stored, problems: problemsOf(faults), said: t.problems.title });
+      }
       return store.set({ problems: [{ path: [], sentence: status === 404 ? t.problems.gone : problem }] });
     }
     forget();

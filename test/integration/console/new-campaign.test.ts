@@ -458,9 +458,11 @@ test("the content is designed in the visual editor: from a starter, saved with f
   expect(await save({ ...mail, subject: "", design: designOf(5) })).toEqual({
     status: 400,
     errors: { subject: ["This field is required."] },
+    seen: bootIn((await browser.open(`${path}/visual`)).html).seen,
   });
   expect(await save({ ...mail, design: designOf(5) })).toEqual({
     status: 400,
+    seen: expect.any(String),
     errors: { design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."] },
   });
   const design = designOf("Six books");

@@ -155,7 +155,8 @@ export const saveDraftVisual = ofDraft(async (visit: CompanyVisit, draft: Draft)
   const faults = visit.form.auto === undefined ? await checkErrors(visit, saved) : {};
   const ours = version === undefined ? errorsOf("what", faults) : errorsOfVersion(version, faults);
   const errors = Object.entries(ours).filter(([field]) => EDITED.includes(field));
-  if (errors.length > 0) return refused(Object.fromEntries(errors));
+  // The content with the errors is stored.
+  if (errors.length > 0) return asJson({ errors: Object.fromEntries(errors), seen }, 400);
   // Other versions may have to be written.
   const next = version === undefined ? nextPath(visit, saved, faults) : what;
   return asJson({ id: place.id, seen, here, next });
