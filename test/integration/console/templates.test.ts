@@ -428,7 +428,7 @@ test("scripts of the editors get each refusal as JSON with a sentence for people
 
 test("plain text is saved as paragraphs and a list in the default layout, and previewed like that", async () => {
   const plain = { ...typed, body: "Hello,\r\n\r\nwe have\r\n- tea\r\n- milk\r\n[[unsubscribe_url]]" };
-  const paragraphs = "<p>Hello,</p>\n<p>we have</p>\n<ul>\n<li>tea</li>\n<li>milk</li>\n</ul>";
+  const paragraphs = "<p>Hello,</p>\n<p>we have</p><ul>\n<li>tea</li>\n<li>milk</li>\n</ul>";
   expect((await browser.send(at("templates/preview"), plain)).html).toContain(paragraphs);
   const { location } = await browser.send(at("templates/new"), plain);
   const id = /templates\/([\w-]+)/.exec(location!)![1]!;
