@@ -120,8 +120,7 @@ export const media = {
   },
   createMedia: {
     summary: "Upload a media file",
-    description:
-      "403 if the plan's storage (`media_bytes`) is full. Deleted files count until no campaign can send them any more.",
+    description: `403 if the plan's storage (\`media_bytes\`) is full. Deleted files count until no campaign can send them any more. 400 for an image of more than ${MAX_PIXELS / 1_000_000} million pixels.`,
     params: Type.Object({
       filename: Type.String(),
       content_type: Type.String(),

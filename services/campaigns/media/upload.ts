@@ -15,6 +15,8 @@ import { config } from "../../lib/config.ts";
 import { invalid, mediaQuotaExceeded, tooLarge } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { SNIFF_BYTES, sniff } from "../../lib/sniff.ts";
+import { MAX_PIXELS } from "./copy-limits.ts";
+import { declaredPixels } from "./declared-pixels.ts";
 
 const PART_BYTES = 256 * 1024;
 const MAX_FILENAME = 255;
@@ -66,6 +68,12 @@ const PARTS_PER_FLUSH = 4;
 const INSERT_PART = `
   insert into media_parts (media_id, no, data)
   select $1, $2, $3 from (select set_config('synchronous_commit', $4, true)) as s`;
+/** Browsers of people and of colleagues would decode it. */
+function requireFewPixels(part: Buffer, filename: string): void {
+  if (declaredPixels(part, sniff(part.subarray(0, SNIFF_BYTES), filename)) <= MAX_PIXELS) return;
+  throw invalid({ file: [`The image has more than ${MAX_PIXELS / 1_000_000} million pixels. Make it smaller.`] });
+}
+
 /** Writing parts of one company in parallel would not be faster. */
 const parts = new ConcurrencyLimit({ perCompany: 1 });
 
@@ -81,7 +89,7 @@ interface Stored {
   head: Buffer;
 }
 
-async function storeParts(companyId: string, id: string, stream: NodeJS.ReadableStream): Promise<Stored> {
+async function storeParts({ companyId, id, filename }: Media, stream: NodeJS.ReadableStream): Promise<Stored> {
   const { MAX_UPLOAD_BYTES } = config();
   const hash = createHash("sha256");
   let size = 0;
@@ -90,7 +98,10 @@ async function storeParts(companyId: string, id: string, stream: NodeJS.Readable
   for await (const part of inParts(stream as AsyncIterable<Buffer>)) {
     size += part.length;
     if (size > MAX_UPLOAD_BYTES) throw tooLarge(`The file is larger than ${MAX_UPLOAD_BYTES} bytes.`);
-    if (partNo === 0) head = Buffer.from(part.subarray(0, SNIFF_BYTES));
+    if (partNo === 0) {
+      requireFewPixels(part, filename);
+      head = Buffer.from(part.subarray(0, SNIFF_BYTES));
+    }
     hash.update(part);
     await storePart(companyId, id, { no: partNo++, part });
   }
@@ -135,7 +146,7 @@ export async function upload(companyId: string, limit: number | null, file: File
   const filename = cleanFilename(file.filename);
   const media = await reserveSpace(companyId, { ...file, filename }, limit);
   try {
-    const { size, sha256, head } = await storeParts(companyId, media.id, stream);
+    const { size, sha256, head } = await storeParts(media, stream);
     await media.update({ deletedAt: null, contentType: sniff(head, filename), size, sha256 });
     return media.view();
   } catch (error) {

@@ -47,7 +47,7 @@ describe("deleting a company", () => {
     await made("suppressions", { domain: "blocked.example" });
     await made("segments", { name: "S", rules: { match: "all", conditions: [] } });
     await made("subscribers/erase", { email: "gone@to.example" });
-    const media = (await api.post(`${E}/media/`, fileForm("GIF89a and so on", "a.gif"))).body;
+    const media = (await api.post(`${E}/media/`, fileForm("GIF89a\x09\0\x09\0 and so on", "a.gif"))).body;
     const csv = Array.from({ length: recipients }, (_, n) => `r${n}@to.example`).join("\n");
     await api.post(`${E}/subscribers/bulk/`, fileForm(`email\n${csv}\n`, "a.csv", { list_id: list.id }));
     await client(app, { token }).post(`/api/companies/${id}/members/`, { email: "new@example.com", role: "member" });

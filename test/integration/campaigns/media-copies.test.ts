@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { query, queryOne } from "../../../models/database/db.ts";
+import { declaredPixels } from "../../../services/campaigns/media/declared-pixels.ts";
 import type { ReturnsOf } from "../../../services/contracts.ts";
 import { downloadFrom } from "../../../services/lib/download.ts";
 import { as, newCompany, useCompany, useWorld } from "./world.ts";
@@ -32,9 +33,10 @@ function declaredPng(width: number, height: number): Buffer {
   return Buffer.concat([signature, chunk("IHDR", head), data, chunk("IEND", Buffer.alloc(0))]);
 }
 
-/** An animation of frames of one pixel. */
-function gifOf(frames: number): Buffer {
-  const head = [...Buffer.from("GIF89a"), 1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255];
+/** An animation of frames of one pixel, on a canvas of `side` × `side`. */
+function gifOf(frames: number, side = 1): Buffer {
+  const size = [side & 0xff, side >> 8];
+  const head = [...Buffer.from("GIF89a"), ...size, ...size, 0x80, 0, 0, 0, 0, 0, 255, 255, 255];
   const frame = [0x21, 0xf9, 4, 0, 10, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0];
   return Buffer.from([...head, ...Array.from({ length: frames }, () => frame).flat(), 0x3b]);
 }
@@ -188,8 +190,8 @@ describe("copies of images", () => {
 
   test.each([
     [
-      "a PNG that declares 50,000 × 50,000 pixels",
-      () => declaredPng(50_000, 50_000),
+      "a GIF with 300 frames of 1,000 × 1,000 pixels",
+      () => gifOf(300, 1_000),
       /^The image has more than 50 million pixels\.$/,
     ],
     ["a GIF with 3,000 frames", () => gifOf(3_000), /^The image has more than 500 frames\.$/],
@@ -212,6 +214,32 @@ describe("copies of images", () => {
       message: expect.stringMatching(sentence),
     });
     expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 1 });
+  });
+
+  test("an image that declares 50,000 × 50,000 pixels in a few bytes is not stored, in any format", async () => {
+    await expect(upload(declaredPng(50_000, 50_000), "image.png")).rejects.toMatchObject({
+      code: "INVALID",
+      data: { fields: { file: ["The image has more than 50 million pixels. Make it smaller."] } },
+    });
+    expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 0 });
+    const image = await halves(400, 200);
+    const opaque = await image.png().toBuffer();
+    const clear = sharp(opaque).ensureAlpha(0.5);
+    for (const [type, bytes] of [
+      ["png", opaque],
+      ["jpeg", await image.jpeg().toBuffer()],
+      ["jpeg", await image.jpeg({ progressive: true }).withMetadata().toBuffer()],
+      ["gif", await image.gif().toBuffer()],
+      ["webp", await image.webp().toBuffer()],
+      ["webp", await image.webp({ lossless: true }).toBuffer()],
+      ["webp", await clear.webp().toBuffer()],
+      ["avif", await image.avif().toBuffer()],
+    ] as const) {
+      expect([type, declaredPixels(bytes, `image/${type}`)]).toEqual([type, 80_000]);
+      for (let end = 0; end < 30; end++) {
+        expect(declaredPixels(bytes.subarray(0, end), `image/${type}`)).toBeLessThanOrEqual(80_000);
+      }
+    }
   });
 
   test("another company's image is 404, and a full plan refuses a copy like an upload", async () => {

@@ -321,6 +321,18 @@ test("a file that is empty, missing or larger than the plan allows is refused wi
   expect(empty).toMatchObject({ status: 400 });
   expect(empty.html).toContain("The submitted file is empty.");
   expect((await browser.send(at("media"))).html).toContain("Choose a file first.");
+  const signature = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1");
+  const size = Buffer.alloc(8);
+  size.writeUInt32BE(30_000, 0);
+  size.writeUInt32BE(30_000, 4);
+  const vast = () => new File([Buffer.concat([signature, size, Buffer.alloc(9)])], "vast.png");
+  const many = "The image has more than 50 million pixels. Make it smaller.";
+  expect((await browser.attach(at("media"), vast())).html).toContain(many);
+  expect(await browser.attach(at("templates/media"), vast())).toMatchObject({
+    status: 400,
+    html: JSON.stringify({ sentences: [many] }),
+  });
+  expect((await browser.open(at("media"))).html).not.toContain("vast.png");
   const small = await newCompany(app, { plan: "free" });
   const theirs = await signIn(app, small);
   await query(
