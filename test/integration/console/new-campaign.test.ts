@@ -538,10 +538,12 @@ test("each version of an A/B test is designed: from a starter or as a copy of ve
   expect(await saveDesign(`${path}/versions/0/visual`, { ...mail, subject: "", design: first })).toEqual({
     status: 400,
     errors: { subject: ["This field is required."] },
+    seen: expect.any(String),
   });
   expect(await saveDesign(`${path}/versions/0/visual`, { ...mail, design: designOf(5) })).toEqual({
     status: 400,
     errors: { design: ["blocks[0].columns[0].blocks[0].text: Not a valid string."] },
+    seen: expect.any(String),
   });
   expect(await saveDesign(`${path}/versions/0/visual`, { ...mail, design: first })).toMatchObject({
     status: 200,
