@@ -121,7 +121,7 @@ export function saving(boot: Boot, store: Store): Saving {
     const saved = await ask<Saved>(boot, path, new URLSearchParams(fields));
     if (isProblem(saved)) {
       const { status, problem, answer } = saved;
-      if (status === 409) return store.set({ conflict: answer as Conflict });
+      if (status === 409 && "seen" in (answer as object)) return store.set({ conflict: answer as Conflict });
       if (status === 400 && "errors" in (answer as object)) {
         const { seen: stored = seen, ...faults } = answer as Refused;
         kept = undefined;
