@@ -288,13 +288,23 @@ test("a campaign's content is designed: a starter is opened in the visual editor
     await page.getByLabel("Subject", { exact: true }).fill("Winter");
     await page.getByRole("button", { name: "Save and continue" }).click();
     await page.getByRole("link", { name: "Change: Content" }).click();
-    await page.getByRole("link", { name: "Edit design" }).waitFor();
-    await page.getByRole("button", { name: "Save and continue" }).click();
-    await page.frameLocator("iframe").getByText("Six books for winter").waitFor();
+    await page.getByRole("link", { name: "Edit design" }).click();
+    await heading.getByText("Six books for winter").waitFor();
+    // Another window changes the subject.
+    await company.api.patch(`${E}/drafts/${id}/`, {
+      body: { ...body, content: { ...(await contentOf()), subject: "Elsewhere" } },
+    });
+    await heading.click();
+    await page.keyboard.press("End");
+    await page.keyboard.type(" nights");
+    await page.getByRole("alert").getByText("This content was changed elsewhere").waitFor();
+    expect(await contentOf()).toMatchObject({ subject: "Elsewhere" });
+    await page.getByRole("button", { name: "Save mine anyway" }).click();
+    await page.frameLocator("iframe").getByText("Six books for winter nights").waitFor();
     await page.getByRole("button", { name: "Send now" }).click();
     await server.received(before + 2);
     const { html, subject } = await simpleParser(Buffer.from(server.messages[before]!.raw, "latin1"));
-    expect([subject, html]).toEqual(["Winter", expect.stringMatching(/<h1[^>]*>Six books for winter<\/h1>/)]);
+    expect([subject, html]).toEqual(["Winter", expect.stringMatching(/<h1[^>]*>Six books for winter nights<\/h1>/)]);
     expect(faults).toEqual([]);
   });
 });
