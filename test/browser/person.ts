@@ -82,8 +82,8 @@ export class Person {
   async fill(label: string, text: string): Promise<void> {
     const field = this.page.getByLabel(label, { exact: true }).filter({ visible: true }).first();
     this.counts.fields++;
-    await field.scrollIntoViewIfNeeded();
-    // The code editor replaces such a field once it is seen.
+    // The code editor replaces such a field once it is seen, maybe at this moment.
+    await field.evaluate((element) => (element as unknown as { scrollIntoView(): void }).scrollIntoView());
     await field.and(this.page.locator("[data-code]")).waitFor({ state: "detached" });
     if (this.way === "keyboard") await this.#tabTo(field);
     else await this.#activate(field);
