@@ -74,7 +74,7 @@ export const Company = Type.Object({
   branding: Branding,
   sending_paused_at: Described(
     Nullable(Time),
-    "Extension. Time since when the operator of the service holds back all mail; null: sending is not paused.",
+    "Extension. Time at which the operator of the service paused sending; null if sending is not paused.",
   ),
   created_at: CreatedAt,
   updated_at: UpdatedAt,

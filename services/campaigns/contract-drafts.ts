@@ -89,7 +89,7 @@ export const drafts = {
   updateDraft: {
     summary: "Change a draft",
     description:
-      "`body` replaces the whole body. With `unchanged_since` no change that somebody else made in the meantime is lost.",
+      "`body` replaces the whole body. With `unchanged_since`, changes made by others in the meantime are not overwritten.",
     params: Type.Object({
       ...ById.properties,
       name: Type.Optional(Described(Name, "Name.", "Readers")),
@@ -130,7 +130,7 @@ export const drafts = {
   sendDraft: {
     summary: "Send a draft",
     description:
-      "Answers like the send of its kind; without `name` the campaign takes the draft's name. Sending deletes the draft, and concurrent requests create one campaign: the others get 404, or 409 if the draft was changed meanwhile. With `unchanged_since` exactly the content that you read is sent, or nothing. A refused send leaves the draft as it was. The same `Idempotency-Key` returns the first answer again, even after the draft is gone.",
+      "Answers like the send of its kind; without `name` the campaign takes the draft's name. Sending deletes the draft, and concurrent requests create one campaign: the others get 404, or 409 if the draft was changed in the meantime. With `unchanged_since`, either the content that you read is sent, or nothing. A refused send leaves the draft as it was. The same `Idempotency-Key` returns the first answer again, even after the draft is gone.",
     params: Type.Object({
       ...ById.properties,
       idempotency_key: Type.Optional(

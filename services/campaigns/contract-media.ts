@@ -148,7 +148,7 @@ export const media = {
   },
   copyMedia: {
     summary: "Make a resized copy of an image",
-    description: `Extension. Crops and resizes a JPEG, PNG, GIF, WebP, AVIF or TIFF image into a new media file, and returns it; a request for a copy that exists returns that one. The copy is upright, in sRGB and without metadata such as the place where it was taken; the original stays as it is. Never enlarges; a copy has at most ${MAX_COPY_PIXELS / 1_000_000} million pixels, and as WebP no side over ${MAX_SIDES.webp}. An animation stays one if the copy is a GIF or WebP; one that is stored turned (EXIF) is refused. 400 if the file is no such image or has more than ${MAX_PIXELS / 1_000_000} million pixels (all frames together) or ${MAX_FRAMES} frames. 403 if the plan's storage (\`media_bytes\`) is full. 503 if the server cannot read images.`,
+    description: `Extension. Crops and resizes a JPEG, PNG, GIF, WebP, AVIF or TIFF image into a new media file, and returns it; requesting an existing copy returns it. The copy is upright, in sRGB and without metadata such as the place where it was taken; the original stays as it is. Never enlarges; a copy has at most ${MAX_COPY_PIXELS / 1_000_000} million pixels, and as WebP no side over ${MAX_SIDES.webp}. Animations stay animated in GIF and WebP copies; those with an EXIF rotation are refused. 400 if the file is no such image or has more than ${MAX_PIXELS / 1_000_000} million pixels (all frames together) or ${MAX_FRAMES} frames. 403 if the plan's storage (\`media_bytes\`) is full. 503 if the server cannot read images.`,
     params: Type.Object({
       ...ById.properties,
       crop: Type.Optional(Crop),

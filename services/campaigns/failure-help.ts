@@ -16,7 +16,7 @@ interface Advice {
 const ADVICE = {
   hard: { cause: "These mailboxes do not exist. They are suppressed and get no more email." },
   soft: {
-    cause: "These mailboxes exist and could not take the email: they are full, or it was too large for them.",
+    cause: "These mailboxes exist and could not accept the email: they are full, or it was too large for them.",
     resume: "Resume the campaign to try them again.",
   },
   block: {
@@ -28,7 +28,7 @@ const ADVICE = {
     cause: "The mail server deferred the email at every attempt.",
     resume: "Resume the campaign to try these again.",
   },
-  refused: { cause: "The mail server refused these emails and will not take them later either." },
+  refused: { cause: "The mail server permanently rejected these emails." },
   unknown: {
     cause: "The mail server never confirmed these emails, so they may have arrived.",
     resume: "Resume the campaign to send them again; some people may then get it twice.",
@@ -42,7 +42,7 @@ const ADVICE = {
     cause: "They exceeded the monthly email quota.",
     resume: "Resume the campaign next month or after upgrading the plan.",
   },
-  other: { cause: "The email was not sent. Correct what the reason names.", resume: "Then resume the campaign." },
+  other: { cause: "The email was not sent. Fix the problem named in the reason.", resume: "Then resume the campaign." },
 } satisfies Record<string, Advice>;
 
 type Cause = keyof typeof ADVICE;

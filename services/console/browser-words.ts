@@ -28,12 +28,12 @@ const MAX_NAME_LENGTH = 40;
 
 const nameIn = (names: Names, agent: string) => names.find(([word]) => word.test(agent))?.[1];
 
-/** A program is called by the first word of its user agent: "curl". */
+/** Names other clients by the first word of their user agent: "curl". */
 export function browserWords(agent: string | null): string {
   const t = messages.sessions;
   if (!agent) return t.unknown;
   const [browser, system] = [nameIn(BROWSERS, agent), nameIn(SYSTEMS, agent)];
   if (browser && system) return t.on(browser, system);
-  const program = /^(?!Mozilla\b)[\w.-]+/.exec(agent)?.[0].slice(0, MAX_NAME_LENGTH);
-  return browser ?? program ?? system ?? t.unknown;
+  const client = /^(?!Mozilla\b)[\w.-]+/.exec(agent)?.[0].slice(0, MAX_NAME_LENGTH);
+  return browser ?? client ?? system ?? t.unknown;
 }

@@ -79,7 +79,7 @@ export const Filter = <T extends TSchema>(
   );
 };
 
-/** A filter whose empty value is one like others; that of every other parameter counts as not given. */
+/** Makes an empty value count for this filter; other parameters ignore empty values. */
 export const TakesEmpty = <T extends TSchema>(filter: T): T => ({ ...filter, takesEmpty: true });
 
 /** True if a parameter of this schema may be repeated. */

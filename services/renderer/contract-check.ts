@@ -37,7 +37,7 @@ const Finding = Type.Object({
   kind: Described(OneOf(...FINDING_KINDS), "Subject of the finding."),
   rule: Described(
     Type.String(),
-    "Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role`, `scheme` or `size`; for `support` the feature that some clients lack.",
+    "Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role`, `scheme`, `example` or `size`; for `support` the feature that some clients lack.",
     "contrast",
   ),
   severity: Described(

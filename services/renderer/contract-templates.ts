@@ -174,7 +174,7 @@ export const contract = {
   getTemplate: { summary: "Get a template", params: ById, returns: EmailTemplate },
   updateTemplate: {
     summary: "Change a template",
-    description: `All that was read may be sent back: beside \`design\` or \`markdown\` an unchanged \`body\` does not count. ${LANGUAGE}`,
+    description: `You can send back everything that you read: an unchanged \`body\` beside \`design\` or \`markdown\` is ignored. ${LANGUAGE}`,
     params: Type.Object({
       ...ById.properties,
       ...Patch(Input).properties,

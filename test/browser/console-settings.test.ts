@@ -141,7 +141,7 @@ test("the branding preview follows the input under the console's own CSP, and co
           .catch(() => ""),
       (colour) => colour === "rgb(122, 31, 61)",
     );
-    await page.getByLabel("In the preview").selectOption("Unsubscribe");
+    await page.getByLabel("Show in preview").selectOption("Unsubscribe");
     await frame.getByRole("button", { name: "Unsubscribe" }).first().waitFor();
     await page.screenshot({ path: `${SHOTS}/settings-branding-typed.png`, fullPage: true });
     await page.getByRole("button", { name: "Save" }).click();

@@ -2663,7 +2663,7 @@ export type Branding = {
   language: Language;
 };
 
-/** Extension. Time since when the operator of the service holds back all mail; null: sending is not paused. */
+/** Extension. Time at which the operator of the service paused sending; null if sending is not paused. */
 export type SendingPausedAt = string | null;
 
 /** Blocks, from top to bottom. */
@@ -3833,7 +3833,7 @@ export interface Operations {
       findings: {
         /** Subject of the finding. */
         kind: "accessibility" | "support" | "weight" | "link" | "spam";
-        /** Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role`, `scheme` or `size`; for `support` the feature that some clients lack. */
+        /** Name of the rule, such as `contrast`, `alt`, `link-text`, `heading-order`, `language`, `table-role`, `scheme`, `example` or `size`; for `support` the feature that some clients lack. */
         rule: string;
         /** `error`: some readers cannot read or use a part of the mail; `warning`: it is worse for them. */
         severity: "error" | "warning";

@@ -1,5 +1,5 @@
 /** HTML of what somebody typed as plain text. */
-import { blocksOfTyped, htmlOfTyped, isTypedText, typedOf } from "../../services/lib/made-html/typed-text.ts";
+import { blocksOfTyped, htmlOfTyped, isTypedText, typedTextOf } from "../../services/lib/made-html/typed-text.ts";
 
 test("typed text has paragraphs at empty lines, and its markup is escaped", () => {
   expect(blocksOfTyped("Dear [[first_name]],\r\n\r\n1 < 2 & 3\nnext\n \n\n")).toBe(
@@ -50,14 +50,14 @@ test.each([
   "Grüße 📚\n\n<br\n$1 $& </",
 ])("the HTML of a typed text is shown again as it was typed: %j", (typed) => {
   expect(htmlOfTyped(typed)).not.toBe(typed);
-  expect(typedOf(htmlOfTyped(typed))).toBe(typed);
-  expect(typedOf(htmlOfTyped(typed).replaceAll("\n", "\r\n").trim())).toBe(typed);
+  expect(typedTextOf(htmlOfTyped(typed))).toBe(typed);
+  expect(typedTextOf(htmlOfTyped(typed).replaceAll("\n", "\r\n").trim())).toBe(typed);
 });
 
 test("HTML that somebody changed, or wrote, is shown as HTML", () => {
   const made = htmlOfTyped("Hello\n\nyou");
   for (const html of [made.replace("Hello", "<b>Hello</b>"), made.replace("600px", "700px"), "<p>Hi</p>", "Hi", ""]) {
-    expect(typedOf(html)).toBe(html);
+    expect(typedTextOf(html)).toBe(html);
   }
 });
 

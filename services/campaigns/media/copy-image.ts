@@ -58,7 +58,7 @@ async function sharpOf(): Promise<typeof Sharp> {
 const unreadable = () => badRequest("The image cannot be read. It may be damaged.");
 
 const TURNED =
-  "This animation is stored turned, and only still images can be turned upright. Save it upright and upload it again, or choose the format jpeg or png for its first frame.";
+  "This animation has an EXIF rotation, which is supported only for still images. Rotate it and upload it again, or choose the format jpeg or png for its first frame.";
 
 interface Measured {
   /** Size of one frame, upright. */

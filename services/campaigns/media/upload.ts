@@ -68,7 +68,7 @@ const PARTS_PER_FLUSH = 4;
 const INSERT_PART = `
   insert into media_parts (media_id, no, data)
   select $1, $2, $3 from (select set_config('synchronous_commit', $4, true)) as s`;
-/** Browsers of people and of colleagues would decode it. */
+/** Refuses images that would exhaust the memory of every browser that shows them. */
 function requireFewPixels(part: Buffer, filename: string): void {
   if (declaredPixels(part, sniff(part.subarray(0, SNIFF_BYTES), filename)) <= MAX_PIXELS) return;
   throw invalid({ file: [`The image has more than ${MAX_PIXELS / 1_000_000} million pixels. Make it smaller.`] });

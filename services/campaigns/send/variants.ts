@@ -51,7 +51,7 @@ const errorsOfVariant = (variant: GivenVariant): string[] => [
 function sumError(variants: readonly GivenVariant[], winner: GivenTest["winner"]): string | undefined {
   const sum = variants.reduce((all, { percent }) => all + hundredthsOf(percent), 0);
   const is = `The percentages add up to ${sum / 100}.`;
-  if (sum > WHOLE) return `${is} Shares may not exceed 100 % together.`;
+  if (sum > WHOLE) return `${is} Shares may not add up to more than 100 %.`;
   if (!winner && sum < WHOLE) return `${is} Without a winner, shares must add up to 100 %.`;
   return undefined;
 }

@@ -6,7 +6,7 @@ import { documentOf } from "./saving.ts";
 import { type Checks, type Content, contentOf, type Store } from "./store.ts";
 
 const PAUSE_MS = 1_500;
-/** Says nothing to a person who writes no code. */
+/** Path of a block, which means nothing to people who write no code. */
 const BLOCK_PATH = /\bblocks\[\S+: /g;
 
 export interface Checking {

@@ -44,10 +44,10 @@ interface Editing {
 
 const imagesIn = ({ files }: DataTransfer): File[] => [...files].filter(({ type }) => type.startsWith("image/"));
 
-/** Word and Excel add a picture of a copied text: then the text is meant. */
+/** Word and Excel add an image of copied text; the text is pasted then. */
 const isPicture = (data: DataTransfer) => imagesIn(data).length > 0 && !data.types.includes("text/plain");
 
-/** Returns what ends it. */
+/** Returns a function that removes the paste listener. */
 export function takeImageFiles({ boot, store, refuse }: Editing, canvas: HTMLElement): () => void {
   const take = async (files: File[], element: HTMLElement | null) => {
     for (const [no, file] of files.entries()) {
@@ -89,7 +89,7 @@ export function takeImageFiles({ boot, store, refuse }: Editing, canvas: HTMLEle
     const { selected } = store.read();
     void take(imagesIn(data), selected && blockElement(selected));
   };
-  // Before the texts, which would drop it.
+  // In the capture phase: the text editors would discard the image.
   document.addEventListener("paste", onPaste, true);
   return () => document.removeEventListener("paste", onPaste, true);
 }

@@ -1,4 +1,4 @@
-/** Keeps a block under a name, for other emails. The name of a saved block replaces that one wherever it is used. */
+/** Saves a block under a name for other emails. An existing name replaces that saved block wherever it is used. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Block } from "../../lib/design/design.ts";
 import { visual as t } from "../messages/visual.ts";
@@ -27,7 +27,7 @@ export function SaveBlockForm({ block, onDone }: { block: Block; onDone(): void 
   const same = known.find((one) => one.name === name.trim());
   const save = async (event: Event) => {
     event.preventDefault();
-    // The templates that use it could not be made into mail.
+    // Templates that use it would fail to render.
     if (same && fits(block, SECTIONS) !== fits(same.blocks[0]!, SECTIONS)) {
       return setProblem(fits(block, SECTIONS) ? t.savedBlocks.isForColumns : t.savedBlocks.isForSections);
     }

@@ -6,7 +6,7 @@ export const newCampaign = {
   toList: "New campaign to this list",
   kept: "Each step is saved as a draft. Nothing is sent until you send it in the last step.",
   saved: "Saved.",
-  held: "Not saved yet, because it deletes a design. “Save and continue” saves it.",
+  held: "Not saved yet: this change deletes a design. Press “Save and continue” to apply it.",
   stepsLabel: "Steps of the campaign",
   steps: { whom: "Recipients", what: "Content", from: "Sender", when: "Schedule", check: "Review" },
   titles: {
@@ -149,7 +149,7 @@ export const newCampaign = {
   versionShare: (letter: string, percent: string, subject: string) => `Version ${letter} (${percent} %): ${subject}`,
   most: { opens: "opens", clicks: "clicks" },
   winnerRule: (most: string, hours: string) =>
-    `The rest gets the version with the most ${most}, ${hours} ${many(Number(hours), "hour", "hours")} after the test emails.`,
+    `Everyone else gets the version with the most ${most}, ${hours} ${many(Number(hours), "hour", "hours")} after the test emails.`,
   noWinnerRule: "No winner: each version goes to its share.",
   ofTemplate: (name: string) => `Template “${name}”`,
   readyNow: "Ready to send",

@@ -66,9 +66,11 @@ export const visual = {
     save: "Save block",
     hint: "Find it under Blocks in every email.",
     replace: "Replace saved block",
-    isForColumns: "The saved block of this name goes into columns, so a section can't replace it. Choose another name.",
-    isForSections: "The saved block of this name is a section, so only a section can replace it. Choose another name.",
-    replaceHint: "A saved block has this name. It is replaced, also in the templates that use it.",
+    isForColumns: "The saved block with this name is for columns, so a section can't replace it. Choose another name.",
+    isForSections:
+      "The saved block with this name is a section, so only a section can replace it. Choose another name.",
+    replaceHint:
+      "A saved block with this name exists. Saving replaces it everywhere, including in templates that use it.",
   },
   layouts: "Columns",
   content: "Content",
@@ -283,7 +285,7 @@ export const visual = {
     pasted: (name: string) => `${name} pasted`,
     nothingToPaste: "The clipboard holds no block.",
     blockSaved: (name: string) => `“${name}” is saved for other emails`,
-    detached: (name: string) => `“${name}” is a copy now`,
+    detached: (name: string) => `“${name}” is now a separate copy`,
     selected: (name: string) => `${name} selected`,
     place: (n: number, count: number) => `position ${n} of ${count}`,
     choose: "Choose a block to add. Press Escape to go back.",

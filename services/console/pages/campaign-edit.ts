@@ -1,6 +1,6 @@
 /** Edits what can still be changed in a scheduled campaign. */
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
-import { htmlOfTyped, typedOf } from "../../lib/made-html/typed-text.ts";
+import { htmlOfTyped, typedTextOf } from "../../lib/made-html/typed-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
@@ -52,7 +52,7 @@ async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
         name: campaign.name,
         subject: campaign.subject,
         preheader: own.preheader ?? "",
-        body: own.body === null ? null : typedOf(own.body),
+        body: own.body === null ? null : typedTextOf(own.body),
         scheduled_for: await clockOf(visit, campaign),
         ...visit.form,
       },

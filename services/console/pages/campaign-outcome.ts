@@ -34,6 +34,7 @@ const stateOf = ({ status }: Campaign, retryable: number): State =>
 const isTesting = ({ status, winner }: Campaign): boolean =>
   (status === "pending" || status === "sending") && winner !== null && winner.decided_at === null;
 
+/** Begins the text of this wait in CAMPAIGN_ERROR (models/campaign.ts); change both together. */
 const WAITS_FOR_WINNER = /^Waiting for the winner /;
 
 /** Explains the state of one campaign. The API reports the wait for a winner as an error, which it is not. */

@@ -112,7 +112,7 @@ export async function jsonOrRefusal(work: () => Promise<unknown>): Promise<RawRe
   }
 }
 
-/** Images that all mail programs show. */
+/** Image types that all email clients show. */
 const SHOWN_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 export const uploadImage = (visit: CompanyVisit): Promise<RawResponse> =>

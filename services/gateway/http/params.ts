@@ -70,7 +70,7 @@ function coercePaging(params: Params): void {
   else delete params.page_size;
 }
 
-/** The values of a repeated query parameter, without duplicates and, unless they mean something, blanks. */
+/** The values of a repeated query parameter, without duplicates, and without blanks unless `takesEmpty`. */
 export const valuesOf = (given: string | string[] | undefined, takesEmpty = false): string[] =>
   [...new Set([given ?? []].flat())].filter((text) => takesEmpty || text !== "");
 

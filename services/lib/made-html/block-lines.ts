@@ -6,7 +6,7 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import type { TagsAside } from "../template/tags-aside.ts";
 
-/** Begin of a list item: indentation and marker. */
+/** Start of a list item: indentation and marker. */
 const ITEM = /^(\s*(?:[-*+]|\d{1,9}[.)]))\s/;
 
 /** A condition or loop whose tags stand on lines of their own. */

@@ -43,7 +43,7 @@ const ITEM = /^[ \t]*[-*•][ \t]+/;
 
 /**
  * Groups lines between empty ones: consecutive items form a list, other lines a paragraph. A line break in the HTML
- * stands for an empty line, so that `typedOf` restores it.
+ * stands for an empty line, so that `typedTextOf` restores it.
  */
 function blockOf(text: string): string {
   const runs: { isList: boolean; lines: string[] }[] = [];
@@ -111,7 +111,7 @@ function textOfBlock(block: string, n: number, before: readonly string[]): strin
 }
 
 /** The text that `htmlOfTyped` converted to this HTML; any other HTML unchanged. */
-export function typedOf(html: string): string {
+export function typedTextOf(html: string): string {
   const text = html.replaceAll("\r\n", "\n").trim();
   const [start, end] = [`${BEFORE}\n`, `\n${AFTER.trimEnd()}`];
   if (!text.startsWith(start) || !text.endsWith(end)) return html;

@@ -14,7 +14,7 @@ export const HARMLESS: Readonly<Record<string, string>> = {
   height: "Yahoo makes it a minimum height; spacers and lines keep their size.",
   "word-spacing": "Set to normal, the default.",
 
-  // Extras, without which a mail is right.
+  // Optional: an email works without them.
   "border-radius": "Corners are square.",
   "box-shadow": "A box has no shadow.",
   "box-sizing": "Rounded up by the client's own layout of tables.",

@@ -115,7 +115,7 @@ function listing(companyId: string, asked: ListParams): Listing {
   const campaign = campaigns.length === 1 ? campaigns[0] : undefined;
   const statuses = [asked.status ?? []].flat();
   const no = campaign && campaignNo(add(campaign), "$1");
-  const read = no ? `(select * from campaigns where no = ${no} offset 0) c` : campaignsOf(statuses);
+  const read = no ? `(select * from campaigns where company_id = $1 and no = ${no} offset 0) c` : campaignsOf(statuses);
   let from = `${read} cross join lateral (${mailsOf(statuses)}) s`;
   // Two separate look-ups, so that PostgreSQL knows that the rows of one campaign are in the order of their numbers.
   if (no) where.push(`c.no = ${no}`, `s.campaign_no = ${no}`);

@@ -163,7 +163,7 @@ describe("copies of images", () => {
     expect((await copy(column, { format: "webp" })).filename).toBe("tall-1x10000.webp");
   });
 
-  test("an animation that is stored turned is refused with a way out", async () => {
+  test("an animation with an EXIF rotation is refused with advice", async () => {
     const frames = await Promise.all(
       ["#ff0000", "#00ff00"].map((background) =>
         sharp({ create: { width: 60, height: 40, channels: 3, background } })
@@ -180,7 +180,7 @@ describe("copies of images", () => {
       const media = await upload(await turned(orientation), "dance.webp");
       await expect(copy(media, { width: 30 })).rejects.toMatchObject({
         code: "BAD_REQUEST",
-        message: expect.stringMatching(/Save it upright and upload it again, or choose the format jpeg or png/),
+        message: expect.stringMatching(/Rotate it and upload it again, or choose the format jpeg or png/),
       });
       expect((await copy(media, { format: "jpeg" })).filename).toMatch(orientation === 3 ? /-60x40/ : /-40x60/);
     }
@@ -289,7 +289,7 @@ describe("copies of images", () => {
     expect(await as(world)("campaigns.listMediaFolders", {})).toEqual([]);
   });
 
-  test("folder names contain nothing that is not seen, and at most 1,000 folders are listed", async () => {
+  test("folder names lose invisible characters, and at most 1,000 folders are listed", async () => {
     const ask = as(world, company);
     const unseen = "A\u202eutu\u2066mn\u200b \u061c";
     const media = await upload(Buffer.from("a"), "a.txt", { folder: unseen });

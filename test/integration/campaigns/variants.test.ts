@@ -465,7 +465,7 @@ test("errors of a test are reported at their fields, and other sends refuse thes
   ]);
   expect(await fault({ variants: [half, { percent: 60 }], winner: OPENS })).toEqual([
     400,
-    { variants: ["The percentages add up to 110. Shares may not exceed 100 % together."] },
+    { variants: ["The percentages add up to 110. Shares may not add up to more than 100 %."] },
   ]);
   const other = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
   expect(

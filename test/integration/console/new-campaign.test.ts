@@ -379,7 +379,7 @@ test("versions typed in without “Test several versions” are kept and reporte
   for (const words of [
     "Version A (20 %): First",
     "Version B (30 %): Second",
-    "The rest gets the version with the most opens, 4 hours after the test emails.",
+    "Everyone else gets the version with the most opens, 4 hours after the test emails.",
   ]) {
     expect(html).toContain(words);
   }
@@ -689,7 +689,7 @@ test("a design of a version is deleted only by a button: saving a changed form b
   const kept = { percent: 40, content: { subject: "Third", design: designOf("Kept") } };
   const saved = async (fields: Record<string, string>, button = "autosave") => {
     const { html } = await browser.send(`${path}/what`, { ...form, ...fields, do: button });
-    return [/Not saved yet, because it deletes a design/.test(html), (await bodyOf(id)).variants];
+    return [/Not saved yet: this change deletes a design/.test(html), (await bodyOf(id)).variants];
   };
   // Version B is emptied: version C keeps its number until a button saves the form.
   for (const _ of [1, 2]) expect(await saved({ ab: "on" })).toEqual([false, [{ percent: 30 }, {}, kept]]);
@@ -716,7 +716,7 @@ test("a design of a version is deleted only by a button: saving a changed form b
   const other = at(`campaigns/drafts/${own}/what`);
   const chosen = { content: "template", template_id: template };
   const held = await browser.send(other, { ...chosen, do: "autosave" });
-  expect(held.html).toContain("Not saved yet, because it deletes a design");
+  expect(held.html).toContain("Not saved yet: this change deletes a design");
   expect((await bodyOf(own)).content).toEqual({ subject: "S", design: designOf("Own") });
   await browser.send(other, { ...chosen, do: "later" });
   expect(await bodyOf(own)).toEqual({ list_id: list, template_id: template });

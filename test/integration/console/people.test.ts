@@ -39,7 +39,7 @@ async function done(sent: Promise<{ status: number; location: string | null }>) 
 }
 
 describe("a person", () => {
-  test("who exists is not overwritten by the form for new subscribers, which links to the person", async () => {
+  test("who already exists is not overwritten by the form for new subscribers; the form links to that person", async () => {
     const id = await newPerson({ email: "Ann@example.com", first_name: "Ann", last_name: "Ash" });
     const list = await newList("Not joined");
     await browser.open(at("subscribers"));

@@ -174,7 +174,7 @@ describe("an import", () => {
     expect(refused.headers.get("content-disposition")).toBe('attachment; filename="refused-rows.csv"');
     expect(refused.html).toBe("row,email,error\r\n4,nobody,email: Enter a valid email address.\r\n");
     expect(await browser.send(start)).toMatchObject({ status: 400 });
-    expect((await browser.open(at("import"))).html).toContain("1 new, 1 already subscribed, 1 skipped");
+    expect((await browser.open(at("import"))).html).toContain("1 new, 1 existing, 1 skipped");
   });
 
   test("of an image is refused at once; duplicates in the file and missing addresses are named as such", async () => {
@@ -194,7 +194,7 @@ describe("an import", () => {
       const tiles = [...html.matchAll(/<dt>([^<]+)<\/dt>\s*<dd[^>]*>(\d+)/g)].map(([, name, n]) => [name, n]);
       expect(tiles.slice(1)).toEqual([
         ["New subscribers", shown[0]],
-        ["Already subscribed", shown[1]],
+        ["Existing subscribers", shown[1]],
         ["Duplicates in the file", shown[2]],
         ["Skipped rows", shown[3]],
       ]);

@@ -68,7 +68,7 @@ test.each([
   expect(sizeText(bytes)).toBe(text);
 });
 
-test("a size is read with its unit, and other text is none", () => {
+test("a size is parsed with its unit; other text is rejected", () => {
   expect(["5GB", "1.5 mb", "10KB", "2TB"].map(bytesOf)).toEqual([
     5 * 1024 ** 3,
     1.5 * 1024 ** 2,

@@ -47,10 +47,10 @@ for (const picker of document.querySelectorAll("[data-picks]")) {
 
 // Uploads a chosen image, and puts the address of it, or of a smaller copy, into a field.
 const answerTo = async (path, fields) => {
-  const body = new FormData();
-  for (const [name, value] of Object.entries(fields)) body.append(name, value);
-  const urlencoded = fields.file ? body : new URLSearchParams(body);
-  return (await fetch(path, { method: "POST", body: urlencoded })).json();
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields)) data.append(name, value);
+  const body = fields.file ? data : new URLSearchParams(data);
+  return (await fetch(path, { method: "POST", body, headers: { accept: "application/json" } })).json();
 };
 async function uploaded({ dataset, files: [file], form }) {
   const form_token = form.elements.form_token.value;
@@ -67,8 +67,8 @@ for (const input of document.querySelectorAll("[data-into]")) {
   input.addEventListener("change", async () => {
     if (input.files.length === 0) return;
     state.textContent = dataset.running;
-    const { url, sentences } = await uploaded(input).catch(() => ({}));
-    state.textContent = url ? dataset.done : (sentences?.join(" ") ?? dataset.failed);
+    const { url, sentences, file } = await uploaded(input).catch(() => ({}));
+    state.textContent = url ? dataset.done : ((sentences ?? file)?.join(" ") ?? dataset.failed);
     if (!url) return;
     field.value = url;
     field.dispatchEvent(new Event("input", { bubbles: true }));

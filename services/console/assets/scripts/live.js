@@ -61,7 +61,7 @@ let spokenAt = 0;
 
 function speak(root, now) {
   const spoken = root.querySelector("[data-spoken]");
-  // The part that a change of status brings is still silent.
+  // Announce at once in a part that has announced nothing, as after a change of status.
   if (spoken.textContent && Date.now() - spokenAt < SPEAK_MS) return;
   spokenAt = Date.now();
   const words = {

@@ -130,7 +130,7 @@ export function codeEditor(area: Area): void {
   const { selectionStart: anchor, selectionEnd: head } = area;
   const isTyping = document.activeElement === area;
   area.hidden = true;
-  // Somebody who types already goes on typing.
+  // Keep focus and selection if the user is already typing.
   if (isTyping) {
     view.dispatch({ selection: { anchor, head } });
     view.focus();

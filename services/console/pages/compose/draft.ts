@@ -181,7 +181,7 @@ export const draftGone = (visit: CompanyVisit): Answer => ({
   values: { drafts: draftsPath(visit), campaigns: companyPath(visit, "campaigns") },
 });
 
-/** Each time at least one concurrent save has succeeded. */
+/** Maximum attempts. Each retry means that a concurrent save succeeded. */
 const MAX_RUNS = 4;
 
 /**

@@ -1,5 +1,5 @@
 /** Converts an A/B test between form rows, of which empty ones are ignored, and a draft's variants. Pure. */
-import { htmlOfTyped, typedOf } from "../../../lib/made-html/typed-text.ts";
+import { htmlOfTyped, typedTextOf } from "../../../lib/made-html/typed-text.ts";
 import { numberOf } from "../../form-fields.ts";
 import { type Body, contentIn, hasDesign, hasText, isObject, letterOf, textIn } from "./draft.ts";
 
@@ -130,7 +130,7 @@ function rowOf(variant: Body, n: number): VariantRow {
     subject: textIn(variant, "subject") || textIn(content ?? {}, "subject"),
     chosen: content ? WRITTEN : textIn(variant, "template_id"),
     preheader: textIn(content ?? {}, "preheader"),
-    body: typedOf(textIn(content ?? {}, "body")),
+    body: typedTextOf(textIn(content ?? {}, "body")),
     percent: variant.percent === undefined ? "" : `${variant.percent}`,
   };
 }

@@ -1,7 +1,7 @@
 /** Second step: a saved template or a text written for this campaign, optionally as an A/B test. */
 import { invalid, isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
-import { htmlOfTyped, typedOf } from "../../../lib/made-html/typed-text.ts";
+import { htmlOfTyped, typedTextOf } from "../../../lib/made-html/typed-text.ts";
 import { type Errors, orAgain } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
@@ -106,7 +106,7 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       isOwn,
       usualSubject: isOwn ? texts.subject : (offered.templates.find(({ id }) => id === chosen)?.subject ?? ""),
       isToList: isToList(body),
-      texts: { ...texts, body: typedOf(texts.body) },
+      texts: { ...texts, body: typedTextOf(texts.body) },
       hasDesign: hasDesign(body),
       visual: draftPath(visit, draft.id, "visual"),
       versions: draftPath(visit, draft.id, "versions"),
