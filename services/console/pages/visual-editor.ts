@@ -1,4 +1,5 @@
 /** The visual editor of a template: its page, its saves as JSON, and the preview of what is not saved yet. */
+
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import type { Starter } from "../../lib/design/starters/build.ts";
 import { isServiceError } from "../../lib/errors.ts";
@@ -9,6 +10,7 @@ import { lookOf, sentencesPage, viewOf } from "../mail-look.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, requireMay } from "../request.ts";
 import { timeOf } from "../times.ts";
+import { isObject } from "./compose/draft.ts";
 import { starterOf } from "./starters.ts";
 import { conflictOf, offers } from "./template-editor.ts";
 import { readerOf } from "./template-form.ts";
@@ -100,9 +102,6 @@ export async function visualPage(visit: CompanyVisit): Promise<Answer> {
   const isReadable = template.design && may(visit, "renderer.updateTemplate");
   return isReadable ? show(visit, template) : { goTo: templatesPath(visit, `${template.id}?mode=html`) };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Undefined for what is no JSON object with a design. */
 export function documentOf({ form }: CompanyVisit): Content | undefined {

@@ -10,7 +10,7 @@ const hasBody: Applies = ({ method, deleteBody }) =>
 const sends: Applies = ({ path }) =>
   /^\/api\/emails\/(send\/(?!test\/|audience\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
 /** True for operations with `unchanged_since`. */
-const changesUnchanged: Applies = ({ path, method }) =>
+const takesUnchangedSince: Applies = ({ path, method }) =>
   method === "PATCH" && ["/api/emails/templates/:id/", "/api/emails/drafts/:id/"].includes(path);
 const namesSomething: Applies = ({ path, answer, access }) =>
   path.includes("/:") || answer === "list" || access !== "public";
@@ -73,7 +73,7 @@ const EXPECTED: readonly Problem[] = [
   {
     status: 409,
     name: "Conflict",
-    applies: (route) => sends(route) || changesUnchanged(route) || route.action === "renderer.removeSavedBlock",
+    applies: (route) => sends(route) || takesUnchangedSince(route) || route.action === "renderer.removeSavedBlock",
     description: "The Idempotency-Key was used with another body, or the resource changed in the meantime.",
     schemas: ["Error"],
     sentences: ["This Idempotency-Key was used with another body."],

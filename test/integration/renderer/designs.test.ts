@@ -174,7 +174,7 @@ test.each([
   ["Markdown", { markdown: "# Hello [[first_name]]" }, { markdown: "# Bye" }],
   ["a design", { design: hello() }, { design: inColumn({ type: "heading", text: "Bye" }) }],
 ])(
-  "a template with %s is changed by what was read of it, body included, and what is made anew wins",
+  "a template with %s accepts its own unchanged body back, and a changed source replaces that body",
   async (_, source, other) => {
     const path = `${PATH}${(await company.api.post(PATH, { name: "Trip", subject: "Hi", ...source })).body.id}/`;
     const read = (await company.api.get(path)).body;
